@@ -1,0 +1,94 @@
+//! What a worker is told, and what it tells: one case as data, and events as JSON lines.
+
+use serde::{Deserialize, Serialize};
+
+use crate::result::{CaseResult, Configuration, StepResult};
+use crate::units::{Bytes, Seed};
+use crate::workload::StepSpec;
+
+/// Where images are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Store {
+    /// A folder; images are unlinked files in it.
+    Directory(std::path::PathBuf),
+    /// Images are anonymous memory.
+    Memory,
+}
+
+/// Whether the loop device bypasses the host's page cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DirectIo {
+    /// Where the store allows it.
+    #[default]
+    Auto,
+    /// Or the case is invalid.
+    On,
+    /// Never.
+    Off,
+}
+
+/// One measured case: everything a worker needs to know.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CaseSpec {
+    /// Of the run.
+    pub run_id: String,
+    /// What runs.
+    pub configuration: Configuration,
+    /// 0 is the warm-up.
+    pub block: u32,
+    /// Place in the run, from 1.
+    pub order: u32,
+    /// Size of the image.
+    pub image_size: Bytes,
+    /// Logical block size of the loop device.
+    pub logical_block_size: Bytes,
+    /// Where the image is.
+    pub store: Store,
+    /// Whether the loop device bypasses the host's page cache.
+    pub direct_io: DirectIo,
+    /// Allocate the whole image first.
+    pub preallocate: bool,
+    /// Go on although the store may fill up.
+    pub overcommit: bool,
+    /// Decides every name, size, byte and order.
+    pub seed: Seed,
+    /// Steps, in order.
+    pub steps: Vec<StepSpec>,
+}
+
+/// What a worker tells while it works.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "event")]
+pub enum Event {
+    /// A phase has begun: `attach`, `mkfs`, `mount`, `unmount`, `read back`, `fsck`, ...
+    Phase {
+        /// Its name.
+        phase: String,
+    },
+    /// A step has begun.
+    StepBegun {
+        /// Its name.
+        step: String,
+        /// Operations it will do, where that is known.
+        total_count: Option<u64>,
+    },
+    /// At most once a second while a step works.
+    Progress {
+        /// Operations done.
+        count: u64,
+        /// Bytes written or read.
+        bytes: u64,
+    },
+    /// A step has ended and was read back.
+    StepEnded {
+        /// What it came to.
+        step: Box<StepResult>,
+    },
+    /// The case has ended; the last event.
+    CaseEnded {
+        /// All of it.
+        case: Box<CaseResult>,
+    },
+}

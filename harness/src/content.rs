@@ -1,0 +1,1 @@
+//! File contents from a seed.

@@ -1,0 +1,1 @@
+//! The machine a run came from.

@@ -1,0 +1,171 @@
+//! The calls a workload makes: done by [`Real`], only planned by [`Plan`].
+//!
+//! A workload knows nothing but this trait and its seed. `Real` does the calls relative to a
+//! directory descriptor of the mount and records counts, bytes, latency and errnos. `Plan` does
+//! no I/O: it yields the counts, the digest of the operations and the tree that must exist
+//! afterwards. Verification reads that tree back, so it never needs to know a workload.
+//!
+//! Paths are relative to the mount; the first component is the directory of the step.
+
+mod plan;
+mod real;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use nix::errno::Errno;
+
+pub use plan::{Entry, EntryKind, Plan, entry_hash_of_dir};
+pub use real::{Progress, Real, Stop};
+
+/// A kind of operation. Latency is recorded for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Op {
+    /// `openat` with `O_CREAT|O_EXCL`.
+    Create,
+    /// `openat`.
+    Open,
+    /// `write`.
+    Write,
+    /// `read`.
+    Read,
+    /// `fsync`.
+    Fsync,
+    /// `close`.
+    Close,
+    /// `unlinkat`.
+    Unlink,
+    /// `mkdirat`.
+    Mkdir,
+    /// `unlinkat` with `AT_REMOVEDIR`.
+    Rmdir,
+    /// All `getdents64` of one directory.
+    Readdir,
+    /// `statx`.
+    Stat,
+}
+
+impl Op {
+    /// All kinds, in the order of reports.
+    pub const ALL: [Self; 11] = [
+        Self::Create,
+        Self::Open,
+        Self::Write,
+        Self::Read,
+        Self::Fsync,
+        Self::Close,
+        Self::Unlink,
+        Self::Mkdir,
+        Self::Rmdir,
+        Self::Readdir,
+        Self::Stat,
+    ];
+
+    /// Its name in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Open => "open",
+            Self::Write => "write",
+            Self::Read => "read",
+            Self::Fsync => "fsync",
+            Self::Close => "close",
+            Self::Unlink => "unlink",
+            Self::Mkdir => "mkdir",
+            Self::Rmdir => "rmdir",
+            Self::Readdir => "readdir",
+            Self::Stat => "stat",
+        }
+    }
+}
+
+/// A call that failed: which, where, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The call.
+    pub op: Op,
+    /// Its path below the mount.
+    pub path: String,
+    /// Its errno. `EINTR` means that the run is being stopped.
+    pub errno: Errno,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}: {} ({:?})", self.op.name(), self.path, self.errno.desc(), self.errno)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// Result of a call.
+pub type Result<T> = std::result::Result<T, Failure>;
+
+/// An open file of an [`Ops`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Handle(pub usize);
+
+/// What an entry of a directory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// Anything else.
+    Other,
+}
+
+/// Operations and bytes so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Successful operations of each kind.
+    pub operations: BTreeMap<Op, u64>,
+    /// Bytes that `write` took.
+    pub written_bytes: u64,
+    /// Bytes that `read` gave.
+    pub read_bytes: u64,
+}
+
+impl Counts {
+    /// Successful operations of one kind.
+    #[must_use]
+    pub fn of(&self, op: Op) -> u64 {
+        self.operations.get(&op).copied().unwrap_or(0)
+    }
+
+    /// Successful operations of all kinds.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.operations.values().sum()
+    }
+}
+
+/// The calls a workload makes.
+pub trait Ops {
+    /// Make a directory.
+    fn mkdir(&mut self, path: &str) -> Result<()>;
+    /// Remove an empty directory.
+    fn rmdir(&mut self, path: &str) -> Result<()>;
+    /// Make a file that does not exist yet, open for writing.
+    fn create(&mut self, path: &str) -> Result<Handle>;
+    /// Open a file for reading.
+    fn open(&mut self, path: &str) -> Result<Handle>;
+    /// Append to an open file; like `write`, it may take fewer bytes than it is given.
+    fn write(&mut self, file: Handle, bytes: &[u8]) -> Result<usize>;
+    /// Read on in an open file; 0 at its end.
+    fn read(&mut self, file: Handle, into: &mut [u8]) -> Result<usize>;
+    /// Bring an open file to the device.
+    fn fsync(&mut self, file: Handle) -> Result<()>;
+    /// Close a file. The handle is gone even if this fails.
+    fn close(&mut self, file: Handle) -> Result<()>;
+    /// Remove a file.
+    fn unlink(&mut self, path: &str) -> Result<()>;
+    /// Size of a file or directory.
+    fn stat(&mut self, path: &str) -> Result<u64>;
+    /// Tell every entry of a directory but `.` and `..`.
+    fn readdir(&mut self, path: &str, tell: &mut dyn FnMut(&str, Kind)) -> Result<()>;
+    /// Operations and bytes so far.
+    fn counts(&self) -> &Counts;
+}

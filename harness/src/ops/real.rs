@@ -1,0 +1,7 @@
+//! `Ops` that does the calls.
+/// x
+pub struct Real;
+/// x
+pub struct Progress;
+/// x
+pub struct Stop;

@@ -1,0 +1,1 @@
+//! Ways to write a stored `RunReport`. They read results only.

@@ -1,0 +1,1 @@
+//! Runs cases, one worker process each.

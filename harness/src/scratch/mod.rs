@@ -1,0 +1,1 @@
+//! Image, loop device and mount: made for one case, then gone.

@@ -1,0 +1,1 @@
+//! Suites: TOML files, resolved into cases.

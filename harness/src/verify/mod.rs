@@ -1,0 +1,1 @@
+//! Nothing is measured that was not verified.

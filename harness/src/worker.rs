@@ -1,0 +1,1 @@
+//! One case, in its own process and namespaces.

@@ -1,0 +1,118 @@
+//! What is done on a file system: one file and one row of the table for each workload.
+
+use serde_json::Value;
+
+use crate::error::Result;
+use crate::ops::{self, Ops};
+use crate::result::Which;
+use crate::units::{Bytes, Seed};
+
+/// How the work ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// All of it was done.
+    Completed,
+    /// A limit was reached on purpose, by a workload that looks for it: the failed call, or none
+    /// where the limit is the workload's own cap.
+    Limit {
+        /// Which limit, where the workload knows.
+        which: Option<Which>,
+        /// The call that failed.
+        failure: Option<ops::Failure>,
+    },
+}
+
+/// What became of the space of a full file system after its file was deleted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Recovered {
+    /// Seconds until the space was free again.
+    pub freed_s: f64,
+    /// Size of the file that fitted then.
+    pub second_size: Bytes,
+}
+
+/// Work through the operations layer, the same for the same seed.
+pub trait Workload: Send + Sync {
+    /// Do the work through `ops`. The caller starts and stops the clock.
+    ///
+    /// # Errors
+    ///
+    /// Any call that fails, except `ENOSPC` in a workload whose purpose is to fill the file
+    /// system: that is an outcome, [`Ended::Limit`].
+    fn run(&self, ops: &mut dyn Ops, seed: Seed) -> ops::Result<Ended>;
+
+    /// Whether it makes entries in a directory of its own, named like the step.
+    fn has_directory(&self) -> bool {
+        true
+    }
+
+    /// Whether it fills the file system, so that the whole image may be written.
+    fn fills(&self) -> bool {
+        false
+    }
+
+    /// Steps whose trees this one reads or needs unchanged: their directories are read back
+    /// after it. Empty for a workload that makes its own tree.
+    fn reads(&self) -> &[Earlier] {
+        &[]
+    }
+
+    /// Steps whose directories this one removes.
+    fn removes(&self) -> &[Earlier] {
+        &[]
+    }
+
+    /// Prove, untimed and after the read-back, that a full file system recovers. `free` syncs
+    /// the file system and tells the bytes that are free.
+    ///
+    /// # Errors
+    ///
+    /// A call that fails unexpectedly.
+    fn recover(
+        &self,
+        _ops: &mut dyn Ops,
+        _seed: Seed,
+        _free: &mut dyn FnMut() -> Result<Bytes>,
+    ) -> Result<Option<Recovered>> {
+        Ok(None)
+    }
+}
+
+/// A step as a suite describes it: a workload by name, and its parameters.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct StepSpec {
+    /// Name of the step, and of its directory.
+    pub name: String,
+    /// Name of the workload.
+    pub workload: String,
+    /// The workload's own parameters.
+    pub parameters: Value,
+    /// A limit is not a failure of this step.
+    #[serde(default)]
+    pub allow_limit: bool,
+}
+
+/// An earlier step of the same case, whose tree a later step works on.
+#[derive(Clone)]
+pub struct Earlier {
+    /// Name of the step, and of its directory.
+    pub step: String,
+    /// What made the tree.
+    pub workload: std::sync::Arc<dyn Workload>,
+}
+
+/// What a workload is built from.
+pub struct Build<'a> {
+    /// Name of the step.
+    pub step: &'a str,
+    /// Its parameters.
+    pub parameters: &'a Value,
+    /// The steps before it that made a tree which no step has removed, in order.
+    pub earlier: &'a [Earlier],
+    /// Block size of the file system.
+    pub block_size: Bytes,
+    /// Size of the image.
+    pub image_size: Bytes,
+    /// The mount options ask for compression.
+    pub compressing: bool,
+}

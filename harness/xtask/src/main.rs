@@ -1,0 +1,2 @@
+//! Set-up and development commands of fsduel.
+fn main() {}

@@ -1,0 +1,2 @@
+//! fsduel compares Linux file systems on loop devices.
+fn main() {}
