@@ -142,7 +142,8 @@ impl Counts {
     }
 }
 
-/// The calls a workload makes.
+/// The calls a workload makes. Each fails as its system call does, with a [`Failure`].
+#[expect(clippy::missing_errors_doc, reason = "all methods fail in the same way, said above")]
 pub trait Ops {
     /// Make a directory.
     fn mkdir(&mut self, path: &str) -> Result<()>;
