@@ -2,6 +2,20 @@
 //!
 //! A clock has three stops: the last call returned, `syncfs` returned, unmount returned. The
 //! headline is *synced*. Nothing is printed between start and stop.
+//!
+//! The order of [`ALL`] is part of the measurement. The clock is the first row: at a stop it is
+//! read first, and it is started last, so that no other reading falls into the time it tells.
+//! So [`Running`] starts the rows from the last to the first and stops them from the first to the
+//! last. Whatever is dear to read (2 to 30 ms for the kernel's threads) is read at the last stop
+//! only, and stands at the end.
+
+mod block_io;
+mod cpu;
+mod image;
+mod kernel_threads;
+mod memory;
+mod space;
+mod wall_time;
 
 use std::os::fd::BorrowedFd;
 use std::path::Path;
@@ -9,6 +23,63 @@ use std::path::Path;
 use crate::error::Result;
 use crate::ops::Counts;
 use crate::result::Metrics;
+
+/// All measurements, in the order in which they are stopped.
+pub static ALL: &[&dyn Measurement] = &[
+    &wall_time::WallTime,
+    &cpu::Cpu,
+    &block_io::BlockIo,
+    &space::Space,
+    &image::Image,
+    &memory::Memory,
+    &kernel_threads::KernelThreads,
+];
+
+/// Of a whole case; the worker takes these times itself.
+pub static OF_A_CASE: &[Metric] = &[
+    Metric { key: "mkfs_s", meaning: "Time of mkfs." },
+    Metric { key: "mount_s", meaning: "Time of the first mount." },
+    Metric { key: "fsck_s", meaning: "Time of the read-only check at the end of the case." },
+];
+
+/// Every metric that a report may hold: those of a step, then those of a case.
+pub fn documented() -> impl Iterator<Item = &'static Metric> {
+    ALL.iter().flat_map(|row| row.metrics()).chain(OF_A_CASE)
+}
+
+/// All measurements, started.
+pub struct Running(Vec<Box<dyn Started>>);
+
+impl Running {
+    /// Start all, the clock last. The file system is mounted and was just synced.
+    ///
+    /// # Errors
+    ///
+    /// One of them cannot be read.
+    pub fn start(target: &Target) -> Result<Self> {
+        let mut rows = ALL.iter().rev().map(|row| row.start(target)).collect::<Result<Vec<_>>>()?;
+        rows.reverse();
+        Ok(Self(rows))
+    }
+
+    /// Stop all, the clock first. Call it for each stop, in order, right after the call that the
+    /// stop is named after has returned.
+    ///
+    /// # Errors
+    ///
+    /// One of them cannot be read.
+    pub fn stop(&mut self, stop: Stop, target: &Target) -> Result<()> {
+        self.0.iter_mut().try_for_each(|row| row.stop(stop, target))
+    }
+
+    /// The numbers, given what was done.
+    #[must_use]
+    pub fn finish(self, counts: &Counts) -> Metrics {
+        let mut metrics = Metrics::default();
+        self.0.into_iter().for_each(|row| row.finish(counts, &mut metrics));
+        metrics
+    }
+}
 
 /// A stop of the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,4 +135,71 @@ pub trait Started {
     /// The numbers, given what was done. Those of other measurements are in `metrics` already,
     /// in the order of the table.
     fn finish(self: Box<Self>, counts: &Counts, metrics: &mut Metrics);
+}
+
+/// What `write` took or, in a step that only reads, what `read` gave.
+fn payload(counts: &Counts) -> u64 {
+    if counts.written_bytes > 0 { counts.written_bytes } else { counts.read_bytes }
+}
+
+/// A count as it is stored. Exact up to 2^53: 8 PiB.
+#[expect(clippy::cast_precision_loss, reason = "counts and bytes of a step stay below 2^53")]
+fn number(count: u64) -> f64 {
+    count as f64
+}
+
+/// Growth, which is negative when something was removed.
+fn growth(before: u64, after: u64) -> f64 {
+    if after >= before { number(after - before) } else { -number(before - after) }
+}
+
+/// A ratio; absent (not stored) where there is nothing to divide by.
+fn set_ratio(metrics: &mut Metrics, key: &str, of: Option<f64>, to: u64) {
+    if let (Some(of), true) = (of, to > 0) {
+        metrics.set(key, of / number(to));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_file_of_this_folder_has_a_row_in_the_table() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/measure");
+        let files = std::fs::read_dir(folder).unwrap().count() - 1;
+        assert_eq!(files, ALL.len(), "a file of src/measure is missing in measure::ALL");
+    }
+
+    #[test]
+    fn every_key_is_unique_and_ends_in_its_unit() {
+        let mut seen = BTreeSet::new();
+        for Metric { key, meaning } in documented() {
+            assert!(seen.insert(*key), "{key} is there twice");
+            assert!(["_s", "_bytes", "_count", "_ratio"].iter().any(|unit| key.ends_with(unit)), "{key}");
+            assert!(meaning.ends_with('.'), "{key} has no sentence");
+        }
+    }
+
+    #[test]
+    fn the_clock_is_the_first_row() {
+        assert_eq!(ALL[0].metrics()[0].key, "returned_s");
+    }
+
+    #[test]
+    fn a_ratio_to_nothing_is_absent() {
+        let mut metrics = Metrics::default();
+        set_ratio(&mut metrics, "a_ratio", Some(4096.0), 0);
+        set_ratio(&mut metrics, "b_ratio", None, 4096);
+        set_ratio(&mut metrics, "c_ratio", Some(4096.0), 1024);
+        assert_eq!(metrics.0.into_iter().collect::<Vec<_>>(), [("c_ratio".to_owned(), 4.0)]);
+    }
+
+    #[test]
+    fn space_that_was_freed_is_negative() {
+        assert!((growth(8192, 4096) + 4096.0).abs() < f64::EPSILON);
+        assert!((growth(4096, 8192) - 4096.0).abs() < f64::EPSILON);
+    }
 }
