@@ -1,1 +1,311 @@
-//! The machine a run came from.
+//! The machine a run came from, and what makes its figures less trustworthy.
+//!
+//! A figure without its machine cannot be judged, so each report carries this. What cannot be
+//! read says "unknown": a manifest never keeps a run from starting. Readers call parsers, and
+//! parsers take text.
+
+use std::fs;
+use std::path::Path;
+
+use crate::result::{Manifest, StoreInfo, Warning};
+use crate::sys::proc::kib_field;
+use crate::units::{Bytes, Seed};
+
+/// Describe this machine and this run.
+#[must_use]
+pub fn gather(store: StoreInfo, seed: Seed, argv: Vec<String>) -> Manifest {
+    let cpuinfo = read("/proc/cpuinfo");
+    let meminfo = read("/proc/meminfo");
+    let load_average = first_number(&read("/proc/loadavg"));
+    let cpus_count = cpus();
+    let warnings = warnings(&Seen {
+        store: &store,
+        load_average,
+        cpus_count,
+        governor: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").trim(),
+        on_battery: on_battery(),
+        swap_used: swap_used(&meminfo),
+    });
+    Manifest {
+        kernel: rustix::system::uname().release().to_string_lossy().into_owned(),
+        os: os(),
+        cpu: cpu_model(&cpuinfo).unwrap_or_else(unknown),
+        cpus_count,
+        memory_bytes: kib_field(&meminfo, "MemTotal").unwrap_or_default().0,
+        virtualisation: virtualisation(&machine(), &cpuinfo, container()),
+        store,
+        seed: seed.0.to_string(),
+        started_at: jiff::Timestamp::now().to_string(),
+        argv,
+        load_average,
+        warnings,
+    }
+}
+
+/// A name for a run: random, the same for all of its cases.
+#[must_use]
+pub fn run_id() -> String {
+    let uuid = read("/proc/sys/kernel/random/uuid");
+    if uuid.trim().is_empty() {
+        // Without /proc the clock and the process are as unique as it gets.
+        return format!("{}-{}", jiff::Timestamp::now().as_nanosecond(), std::process::id());
+    }
+    uuid.trim().to_owned()
+}
+
+/// Empty where the file is not there or not readable.
+fn read(path: impl AsRef<Path>) -> String {
+    fs::read_to_string(path).unwrap_or_default()
+}
+
+fn unknown() -> String {
+    "unknown".into()
+}
+
+/// Processors that this process may run on.
+fn cpus() -> u32 {
+    use nix::sched::{CpuSet, sched_getaffinity};
+    let set = sched_getaffinity(nix::unistd::Pid::from_raw(0)).unwrap_or_default();
+    let count = (0..CpuSet::count()).filter(|&cpu| set.is_set(cpu).unwrap_or(false)).count();
+    u32::try_from(count).unwrap_or(u32::MAX).max(1)
+}
+
+/// Source of the two places: `os-release(5)`.
+fn os() -> String {
+    let texts = [read("/etc/os-release"), read("/usr/lib/os-release")];
+    texts.iter().find_map(|text| pretty_name(text)).unwrap_or_else(unknown)
+}
+
+fn pretty_name(os_release: &str) -> Option<String> {
+    let value = os_release.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
+    Some(value.trim().trim_matches(['"', '\'']).to_owned())
+}
+
+/// The first value of a key of `/proc/cpuinfo`.
+fn cpu_field<'a>(cpuinfo: &'a str, key: &str) -> Option<&'a str> {
+    let (_, value) =
+        cpuinfo.lines().filter_map(|line| line.split_once(':')).find(|(name, _)| name.trim() == key)?;
+    Some(value.trim())
+}
+
+/// x86 and others have a model name; ARM has the numbers of implementer and part, boards a model.
+fn cpu_model(cpuinfo: &str) -> Option<String> {
+    let field = |key| cpu_field(cpuinfo, key);
+    let named = field("model name").or_else(|| field("cpu model")).or_else(|| field("Model"));
+    if let Some(name) = named {
+        return Some(name.to_owned());
+    }
+    let (implementer, part) = field("CPU implementer").zip(field("CPU part"))?;
+    Some(format!("ARM implementer {implementer}, part {part}"))
+}
+
+/// What the firmware calls the machine.
+fn machine() -> String {
+    let parts = ["sys_vendor", "product_name"].map(|name| read(format!("/sys/class/dmi/id/{name}")));
+    parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// Files that container engines leave at the root. Source: `podman-run(1)`, "/run/.containerenv".
+fn container() -> Option<&'static str> {
+    let hints = [("/run/.containerenv", "podman"), ("/.dockerenv", "docker")];
+    hints.iter().find(|(path, _)| Path::new(path).exists()).map(|(_, engine)| *engine)
+}
+
+fn virtualisation(machine: &str, cpuinfo: &str, container: Option<&str>) -> Option<String> {
+    let flags = cpu_field(cpuinfo, "flags").unwrap_or_default();
+    let words = ["qemu", "kvm", "virtual", "vmware", "xen", "bochs", "hvm", "amazon ec2", "google compute"];
+    let named = words.iter().any(|word| machine.to_lowercase().contains(word));
+    let virtual_machine = named || flags.split_ascii_whitespace().any(|flag| flag == "hypervisor");
+    let guest = virtual_machine.then(|| match machine {
+        "" => "virtual machine".to_owned(),
+        name => format!("virtual machine ({name})"),
+    });
+    let inside = container.map(|engine| format!("container ({engine})"));
+    let parts: Vec<String> = [inside, guest].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(" in a "))
+}
+
+fn first_number(text: &str) -> Option<f64> {
+    text.split_ascii_whitespace().next()?.parse().ok()
+}
+
+fn swap_used(meminfo: &str) -> Bytes {
+    let field = |name| kib_field(meminfo, name).unwrap_or_default().0;
+    Bytes(field("SwapTotal").saturating_sub(field("SwapFree")))
+}
+
+/// Source: Linux `Documentation/ABI/testing/sysfs-class-power`.
+fn on_battery() -> bool {
+    let Ok(supplies) = fs::read_dir("/sys/class/power_supply") else { return false };
+    supplies.flatten().any(|supply| {
+        let field = |name| read(supply.path().join(name));
+        // A mouse is a battery too; only the machine's own has no scope, or the scope System.
+        field("type").trim() == "Battery"
+            && field("scope").trim() != "Device"
+            && field("status").trim() == "Discharging"
+    })
+}
+
+/// What the warnings are drawn from.
+struct Seen<'a> {
+    store: &'a StoreInfo,
+    load_average: Option<f64>,
+    cpus_count: u32,
+    governor: &'a str,
+    on_battery: bool,
+    swap_used: Bytes,
+}
+
+fn warnings(seen: &Seen) -> Vec<Warning> {
+    let load = seen.load_average.filter(|load| *load > f64::from(seen.cpus_count) / 2.0);
+    let found = [
+        store_warning(seen.store),
+        load.map(|load| {
+            (
+                "load",
+                format!(
+                    "the load average is {load} on {} processors: other work competes with this run",
+                    seen.cpus_count
+                ),
+            )
+        }),
+        (seen.governor == "powersave")
+            .then(|| ("governor", "the CPU governor is powersave: times vary; use `performance`".into())),
+        seen.on_battery.then(|| ("battery", "the machine runs on its battery: times vary".into())),
+        (seen.swap_used > Bytes(0))
+            .then(|| ("swap", format!("{} MiB of swap are in use: memory is short", seen.swap_used.0 >> 20))),
+    ];
+    found.into_iter().flatten().map(|(code, text)| Warning { code: code.into(), text }).collect()
+}
+
+/// What lies below the images and takes part in every figure. These are the host's file systems,
+/// not those that are compared, so the table is here.
+const STORES: &[(&str, &str, &str)] = &[
+    ("memory", "store_memory", "results measure RAM"),
+    ("tmpfs", "store_memory", "results measure RAM"),
+    ("ramfs", "store_memory", "results measure RAM"),
+    ("btrfs", "store_copy_on_write", "it copies on write below the images"),
+    ("zfs", "store_copy_on_write", "it copies on write below the images"),
+    ("bcachefs", "store_copy_on_write", "it copies on write below the images"),
+    ("overlay", "store_overlay", "a container's layers lie below the images; mount a volume there"),
+    ("nfs", "store_network", "results measure the network"),
+    ("nfs4", "store_network", "results measure the network"),
+    ("cifs", "store_network", "results measure the network"),
+    ("smb3", "store_network", "results measure the network"),
+    ("ceph", "store_network", "results measure the network"),
+    ("9p", "store_network", "results measure the host of this machine"),
+    ("virtiofs", "store_network", "results measure the host of this machine"),
+];
+
+fn store_warning(store: &StoreInfo) -> Option<(&'static str, String)> {
+    // FUSE file systems say which one: fuse.sshfs.
+    if store.filesystem.starts_with("fuse") {
+        return Some(("store_fuse", format!("the store {} is a FUSE file system", store.path)));
+    }
+    let (name, code, why) = STORES.iter().find(|(name, ..)| *name == store.filesystem)?;
+    Some((*code, format!("the store {} is on {name}: {why}", store.path)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const XEON: &str = "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel\t\t: 167\nmodel name\t: Intel(R) Xeon(R) Processor\nflags\t\t: fpu vme hypervisor\n";
+    const GRAVITON: &str = "processor\t: 0\nBogoMIPS\t: 243.75\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x3\nCPU part\t: 0xd0c\n";
+    const RASPBERRY: &str = "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd08\n\nModel\t\t: Raspberry Pi 4 Model B Rev 1.4\n";
+    const MEMINFO: &str = "MemTotal:       24689328 kB\nMemFree:        20000000 kB\nSwapTotal:       2097148 kB\nSwapFree:        1048572 kB\n";
+
+    fn store(filesystem: &str) -> StoreInfo {
+        StoreInfo { path: "/var/tmp".into(), filesystem: filesystem.into(), free_bytes: 1 }
+    }
+
+    fn calm(store: &StoreInfo) -> Seen<'_> {
+        Seen {
+            store,
+            load_average: Some(0.4),
+            cpus_count: 2,
+            governor: "performance",
+            on_battery: false,
+            swap_used: Bytes(0),
+        }
+    }
+
+    fn codes(seen: &Seen) -> Vec<String> {
+        warnings(seen).into_iter().map(|warning| warning.code).collect()
+    }
+
+    #[test]
+    fn a_processor_has_a_name_on_x86_and_on_arm() {
+        assert_eq!(cpu_model(XEON).unwrap(), "Intel(R) Xeon(R) Processor");
+        assert_eq!(cpu_model(GRAVITON).unwrap(), "ARM implementer 0x41, part 0xd0c");
+        assert_eq!(cpu_model(RASPBERRY).unwrap(), "Raspberry Pi 4 Model B Rev 1.4");
+        assert_eq!(cpu_model(""), None);
+    }
+
+    #[test]
+    fn the_name_of_the_system_loses_its_quotes() {
+        let text = "NAME=\"Debian GNU/Linux\"\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n";
+        assert_eq!(pretty_name(text).unwrap(), "Debian GNU/Linux 12 (bookworm)");
+        assert_eq!(pretty_name("NAME=x\n"), None);
+    }
+
+    #[test]
+    fn a_guest_is_known_by_its_processor_or_by_its_firmware() {
+        assert_eq!(virtualisation("", XEON, None).unwrap(), "virtual machine");
+        assert_eq!(
+            virtualisation("QEMU KVM Virtual Machine", GRAVITON, Some("docker")).unwrap(),
+            "container (docker) in a virtual machine (QEMU KVM Virtual Machine)"
+        );
+        assert_eq!(virtualisation("LENOVO 20XW", GRAVITON, None), None);
+    }
+
+    #[test]
+    fn a_calm_machine_has_no_warning() {
+        assert!(codes(&calm(&store("ext4"))).is_empty());
+    }
+
+    #[test]
+    fn each_trouble_has_a_warning_of_its_own() {
+        let tmpfs = store("tmpfs");
+        let seen = Seen {
+            load_average: Some(1.5),
+            governor: "powersave",
+            on_battery: true,
+            swap_used: swap_used(MEMINFO),
+            ..calm(&tmpfs)
+        };
+        assert_eq!(codes(&seen), ["store_memory", "load", "governor", "battery", "swap"]);
+        assert_eq!(seen.swap_used, Bytes::kib(1_048_576));
+        assert!(warnings(&seen)[0].text.contains("results measure RAM"));
+    }
+
+    #[test]
+    fn stores_that_take_part_in_the_figures_are_named() {
+        for (filesystem, code) in [
+            ("btrfs", "store_copy_on_write"),
+            ("overlay", "store_overlay"),
+            ("nfs4", "store_network"),
+            ("fuse.sshfs", "store_fuse"),
+        ] {
+            assert_eq!(codes(&calm(&store(filesystem))), [code]);
+        }
+    }
+
+    #[test]
+    fn this_machine_can_be_described() {
+        let manifest = gather(store("xfs"), Seed(2010), vec!["fsduel".into(), "run".into()]);
+        assert_eq!(manifest.seed, "2010");
+        assert!(manifest.kernel.starts_with(|first: char| first.is_ascii_digit()), "{}", manifest.kernel);
+        assert!(manifest.cpus_count >= 1);
+        assert!(manifest.memory_bytes > 16 << 20);
+        assert!(manifest.started_at.parse::<jiff::Timestamp>().is_ok());
+        assert!(manifest.load_average.is_some());
+    }
+
+    #[test]
+    fn two_runs_have_two_names() {
+        let (one, other) = (run_id(), run_id());
+        assert_eq!(one.len(), 36, "{one}");
+        assert_ne!(one, other);
+    }
+}
