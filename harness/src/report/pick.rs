@@ -1,0 +1,130 @@
+//! Which numbers of a run a report shows.
+//!
+//! A case that did not pass has no number: who would compare it would compare nothing. With more
+//! than one block the number is the median of the measured ones.
+
+use crate::result::{CaseResult, Comparison, Facts, RunReport, Status, StepResult};
+
+/// What is compared, in the order of the suite, the baseline first.
+pub(super) fn configurations(report: &RunReport) -> Vec<&str> {
+    let mut ids: Vec<&str> = Vec::new();
+    let baseline = report.comparisons.first().map(|comparison| comparison.baseline.as_str());
+    let ran = report.cases.iter().map(|case| case.configuration.id.as_str());
+    let known: Vec<&str> = ran.clone().collect();
+    let first = baseline.into_iter().chain(in_the_suite(report)).filter(|id| known.contains(id));
+    for id in first.chain(ran) {
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    ids
+}
+
+/// The list of `filesystem` in the resolved suite, as ids or as tables with an `id`.
+fn in_the_suite(report: &RunReport) -> impl Iterator<Item = &str> {
+    let list = report.suite.resolved.get("filesystem").and_then(|list| list.as_array());
+    let id = |entry| serde_json::Value::as_str(entry);
+    list.into_iter().flatten().filter_map(move |entry| id(entry).or_else(|| id(entry.get("id")?)))
+}
+
+/// All cases of a configuration that count: without the warm-up, if there are others.
+pub(super) fn cases<'a>(report: &'a RunReport, configuration: &str) -> Vec<&'a CaseResult> {
+    let all = || report.cases.iter().filter(move |case| case.configuration.id == configuration);
+    let measured: Vec<_> = all().filter(|case| case.block > 0).collect();
+    if measured.is_empty() { all().collect() } else { measured }
+}
+
+/// Steps in the order of the suite: each once.
+pub(super) fn steps(report: &RunReport) -> Vec<&StepResult> {
+    let mut steps: Vec<&StepResult> = Vec::new();
+    for step in report.cases.iter().flat_map(|case| &case.steps) {
+        if !steps.iter().any(|known| known.name == step.name) {
+            steps.push(step);
+        }
+    }
+    steps
+}
+
+/// A step of every case of a configuration that passed.
+pub(super) fn passed<'a>(report: &'a RunReport, configuration: &str, step: &str) -> Vec<&'a StepResult> {
+    let passed = cases(report, configuration).into_iter().filter(|case| case.status == Status::Passed);
+    passed.flat_map(|case| case.steps.iter().filter(|found| found.name == step)).collect()
+}
+
+/// The median of a metric or fact over the cases that passed.
+pub(super) fn number(report: &RunReport, configuration: &str, step: &str, key: &str) -> Option<f64> {
+    let steps = passed(report, configuration, step);
+    median(steps.iter().filter_map(|step| step.metrics.get(key).or_else(|| fact(&step.facts, key))).collect())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts and bytes below 2^53")]
+fn fact(facts: &Facts, key: &str) -> Option<f64> {
+    let value = match key {
+        "files_created_count" => facts.files_created_count,
+        "directories_created_count" => facts.directories_created_count,
+        "files_deleted_count" => facts.files_deleted_count,
+        "payload_bytes" => facts.payload_bytes,
+        "file_size_bytes" => facts.file_size_bytes,
+        _ => None,
+    };
+    value.map(|value| value as f64)
+}
+
+/// The middle; between the two middle ones of an even number.
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let upper = *values.get(values.len() / 2)?;
+    let lower = *values.get((values.len() - 1) / 2)?;
+    Some(f64::midpoint(lower, upper))
+}
+
+/// The comparison of a configuration with the baseline.
+pub(super) fn comparison<'a>(
+    report: &'a RunReport,
+    candidate: &str,
+    step: &str,
+    metric: &str,
+) -> Option<&'a Comparison> {
+    report
+        .comparisons
+        .iter()
+        .find(|found| found.candidate == candidate && found.step == step && found.metric == metric)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example;
+
+    #[test]
+    fn the_median_of_an_even_number_lies_between_the_middle_two() {
+        assert_eq!(median(vec![4.0, 1.0, 3.0, 2.0]), Some(2.5));
+        assert_eq!(median(vec![9.0, 1.0, 3.0]), Some(3.0));
+        assert_eq!(median(vec![]), None);
+    }
+
+    #[test]
+    fn the_baseline_is_first_although_it_ran_second() {
+        let report = example::report();
+        assert_eq!(report.cases[0].configuration.id, "btrfs");
+        assert_eq!(configurations(&report), ["ext4", "btrfs", "xfs", "reiserfs"]);
+    }
+
+    #[test]
+    fn the_warm_up_enters_nothing() {
+        let mut report = example::report();
+        let mut warm_up = report.cases[0].clone();
+        warm_up.block = 0;
+        warm_up.steps[0].metrics.set("synced_s", 1000.0);
+        report.cases.push(warm_up);
+        assert_eq!(number(&report, "btrfs", "small-files", "synced_s"), Some(0.668));
+    }
+
+    #[test]
+    fn a_case_that_did_not_pass_has_no_number() {
+        let mut report = example::report();
+        assert_eq!(number(&report, "ext4", "fill", "file_size_bytes"), Some(2_002_780_160.0));
+        report.cases.iter_mut().for_each(|case| case.status = Status::Invalid);
+        assert_eq!(number(&report, "ext4", "fill", "file_size_bytes"), None);
+    }
+}

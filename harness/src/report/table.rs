@@ -1,0 +1,188 @@
+//! The report for a terminal.
+//!
+//! In the order in which a reader doubts: where it ran, what came out, whether it was fair, what
+//! the source said, what did not run, what was verified, and how to run it again. A missing
+//! number is `-`, never 0.
+
+mod head;
+mod ledger;
+mod outcome;
+mod source;
+mod steps;
+
+use std::io::Write;
+
+use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
+
+use super::{Format, Style, human, write_text};
+use crate::error::Result;
+use crate::result::RunReport;
+
+pub(super) const FORMAT: Format = Format { name: "table", meaning: "Tables for a terminal.", write };
+
+fn write(report: &RunReport, to: &mut dyn Write, style: &Style) -> Result<()> {
+    let mut page = Page { width: usize::from(style.width), style: *style, text: String::new() };
+    head::write(report, &mut page);
+    steps::write(report, &mut page);
+    ledger::write(report, &mut page);
+    source::write(report, &mut page);
+    outcome::write(report, &mut page);
+    write_text(&page.finish(), to)
+}
+
+/// What was written so far.
+struct Page {
+    width: usize,
+    style: Style,
+    text: String,
+}
+
+impl Page {
+    /// A new part, after an empty line.
+    fn title(&mut self, title: &str) {
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        self.line(title, 2);
+    }
+
+    /// A line; where it is too long, those after it are indented.
+    fn line(&mut self, text: &str, indent: usize) {
+        for line in human::wrap(text, self.width, indent) {
+            self.text.push_str(line.trim_end());
+            self.text.push('\n');
+        }
+    }
+
+    /// `  name      text`.
+    fn field(&mut self, name: &str, text: &str) {
+        let room = self.width.saturating_sub(FIELD).max(1);
+        for (at, line) in human::wrap(text, room, 0).into_iter().enumerate() {
+            let name = if at == 0 { name } else { "" };
+            self.text.push_str(format!("  {name:<10}{line}").trim_end());
+            self.text.push('\n');
+        }
+    }
+
+    /// A table; the columns from `right_from` on are numbers. Words are broken only where the
+    /// longest of all columns do not fit beside each other.
+    fn table(&mut self, header: &[&str], rows: Vec<Vec<String>>, right_from: usize) {
+        let widths = longest_words(header, &rows);
+        let lines =
+            if self.style.ascii { presets::ASCII_FULL_CONDENSED } else { presets::UTF8_FULL_CONDENSED };
+        let mut table = Table::new();
+        table.load_style(lines).set_content_arrangement(ContentArrangement::Dynamic);
+        table.set_width(self.style.width);
+        table.set_header(header.iter().map(Cell::new));
+        table.add_rows(rows);
+        for column in table.column_iter_mut().skip(right_from) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        if needed(&widths) <= self.width {
+            for (column, width) in table.column_iter_mut().zip(widths) {
+                let width = u16::try_from(width + PADDING).unwrap_or(u16::MAX);
+                column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width)));
+            }
+        }
+        self.text.push_str(&table.trim_fmt());
+        self.text.push('\n');
+    }
+
+    /// Whether a table has room for its longest words.
+    fn has_room(&self, header: &[&str], rows: &[Vec<String>]) -> bool {
+        needed(&longest_words(header, rows)) <= self.width
+    }
+
+    /// Sign for sign, so that columns stay in line.
+    fn finish(self) -> String {
+        let ascii = self.style.ascii;
+        let plain = |sign| match sign {
+            UNBROKEN => ' ',
+            '×' if ascii => 'x',
+            '✓' if ascii => 'y',
+            'µ' if ascii => 'u',
+            other => other,
+        };
+        self.text.chars().map(plain).collect()
+    }
+}
+
+/// A blank at which no line is broken.
+const UNBROKEN: char = '\u{a0}';
+
+/// A number stays beside its unit.
+fn unbroken(text: &str) -> String {
+    text.replace(' ', "\u{a0}")
+}
+
+/// Blanks around the text of a cell.
+const PADDING: usize = 2;
+
+/// Of each column.
+fn longest_words(header: &[&str], rows: &[Vec<String>]) -> Vec<usize> {
+    let longest = |text: &str| text.split([' ', '\n']).map(|word| word.chars().count()).max().unwrap_or(1);
+    let of_column = |(at, heading): (usize, &&str)| {
+        rows.iter().filter_map(|row| row.get(at)).map(|cell| longest(cell)).fold(longest(heading), usize::max)
+    };
+    header.iter().enumerate().map(of_column).collect()
+}
+
+/// Width of a table, with a line on both sides of each column.
+fn needed(widths: &[usize]) -> usize {
+    widths.iter().map(|width| width + PADDING + 1).sum::<usize>() + 1
+}
+
+/// Where the text of a field begins.
+const FIELD: usize = 12;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example;
+    use crate::result::Status;
+
+    fn written(report: &RunReport, style: Style) -> String {
+        let mut bytes = Vec::new();
+        write(report, &mut bytes, &style).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn the_whole_report_of_the_example() {
+        insta::assert_snapshot!("table", written(&example::report(), Style::default()));
+    }
+
+    #[test]
+    fn in_ascii_every_sign_is_ascii() {
+        let text = written(&example::report(), Style { width: 100, ascii: true });
+        assert!(text.is_ascii(), "{text}");
+        insta::assert_snapshot!("table_ascii_100", text);
+    }
+
+    #[test]
+    fn no_line_is_longer_than_the_width() {
+        for width in [60, 80, 100, 132] {
+            let text = written(&example::report(), Style { width, ascii: false });
+            let long = text.lines().find(|line| line.chars().count() > usize::from(width));
+            assert_eq!(long, None, "at {width}");
+        }
+    }
+
+    #[test]
+    fn no_number_of_an_invalid_case_is_shown() {
+        let mut report = example::report();
+        for case in report.cases.iter_mut().filter(|case| case.configuration.id == "btrfs") {
+            case.status = Status::Invalid;
+        }
+        let text = written(&report, Style::default());
+        let row = text.lines().find(|line| line.contains("btrfs")).unwrap();
+        assert!(!row.contains(|sign: char| sign.is_ascii_digit()), "{row}");
+        assert!(text.contains("invalid"), "{text}");
+    }
+
+    #[test]
+    fn without_references_and_claims_the_source_has_no_part() {
+        let report = RunReport { references: vec![], claims: vec![], ..example::report() };
+        assert!(!written(&report, Style::default()).contains("Then and now"));
+    }
+}

@@ -1,0 +1,43 @@
+//! Where the figures come from.
+
+use super::Page;
+use crate::report::human;
+use crate::result::RunReport;
+
+/// The suite, the machine, the store, and what disturbs.
+pub(super) fn write(report: &RunReport, page: &mut Page) {
+    let suite = &report.suite;
+    page.title(if suite.title.is_empty() { &suite.name } else { &suite.title });
+    let source = suite.source.as_ref().map(|source| format!(" ({source})")).unwrap_or_default();
+    page.field("suite", &format!("{}, scale {}{source}", suite.name, suite.scale));
+    machine(report, page);
+    page.field("seed", &report.manifest.seed);
+    for environment in report.environments.iter().filter(|environment| !environment.timings_comparable) {
+        let at =
+            format!("times of {} (Linux {}) cannot be compared", environment.backend, environment.kernel);
+        page.field("warning", &at);
+    }
+    for warning in &report.manifest.warnings {
+        page.field("warning", &warning.text);
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
+fn machine(report: &RunReport, page: &mut Page) {
+    let manifest = &report.manifest;
+    let memory = human::size(manifest.memory_bytes as f64);
+    let mut words = format!(
+        "Linux {}, {}, {} ×{}, {memory} memory",
+        manifest.kernel, manifest.os, manifest.cpu, manifest.cpus_count
+    );
+    if let Some(virtualisation) = &manifest.virtualisation {
+        words = format!("{words}, {virtualisation}");
+    }
+    page.field("machine", &words);
+    let free = human::size(manifest.store.free_bytes as f64);
+    page.field("store", &format!("{} ({}, {free} free)", manifest.store.path, manifest.store.filesystem));
+    if let Some(case) = report.cases.first() {
+        let block = human::size(f64::from(case.configuration.block_size_bytes));
+        page.field("image", &format!("{}, block size {block}", human::size(case.image_bytes as f64)));
+    }
+}
