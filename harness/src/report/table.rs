@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn no_line_is_longer_than_the_width() {
-        for width in [60, 80, 100, 132] {
+        for width in [40, 60, 80, 100, 132] {
             let text = written(&example::report(), Style { width, ascii: false });
             let long = text.lines().find(|line| line.chars().count() > usize::from(width));
             assert_eq!(long, None, "at {width}");
@@ -178,6 +178,22 @@ mod tests {
         let row = text.lines().find(|line| line.contains("btrfs")).unwrap();
         assert!(!row.contains(|sign: char| sign.is_ascii_digit()), "{row}");
         assert!(text.contains("invalid"), "{text}");
+    }
+
+    #[test]
+    fn of_several_blocks_the_median_is_shown() {
+        let mut report = example::report();
+        for (block, seconds) in [(2, 0.5), (3, 0.9)] {
+            let mut case = report.cases[0].clone();
+            case.block = block;
+            case.steps[0].metrics.set("synced_s", seconds);
+            report.cases.push(case);
+        }
+        let text = written(&report, Style::default());
+        assert!(text.contains("668 ms") && text.contains("medians of 3 blocks"), "{text}");
+        report.cases[0].status = Status::Failed;
+        let text = written(&report, Style::default());
+        assert!(text.contains("700 ms") && text.contains("2 of 3"), "{text}");
     }
 
     #[test]

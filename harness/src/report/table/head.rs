@@ -2,7 +2,7 @@
 
 use super::Page;
 use crate::report::human;
-use crate::result::RunReport;
+use crate::result::{Environment, RunReport};
 
 /// The suite, the machine, the store, and what disturbs.
 pub(super) fn write(report: &RunReport, page: &mut Page) {
@@ -11,6 +11,10 @@ pub(super) fn write(report: &RunReport, page: &mut Page) {
     let source = suite.source.as_ref().map(|source| format!(" ({source})")).unwrap_or_default();
     page.field("suite", &format!("{}, scale {}{source}", suite.name, suite.scale));
     machine(report, page);
+    if report.environments.len() > 1 {
+        let kernel = |one: &Environment| format!("Linux {} ({})", one.kernel, one.backend);
+        page.field("kernels", &report.environments.iter().map(kernel).collect::<Vec<_>>().join(", "));
+    }
     page.field("seed", &report.manifest.seed);
     for environment in report.environments.iter().filter(|environment| !environment.timings_comparable) {
         let at =

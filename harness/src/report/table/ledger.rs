@@ -1,6 +1,7 @@
 //! What was matched between the configurations, and what differs.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use serde_json::Value;
 
@@ -11,18 +12,45 @@ use crate::result::{CaseResult, RunReport};
 /// A property, and its value for each configuration.
 type Property = (String, Vec<String>);
 
-/// One table: first what is equal for all, then what is not.
+/// First what is equal for all, then what is not; in several tables where one is too wide.
 pub(super) fn write(report: &RunReport, page: &mut Page) {
     let cases = made(report);
     if cases.is_empty() {
         return;
     }
-    let equal = |(_, values): &Property| values.iter().all(|value| *value == values[0]);
-    let (matched, differs): (Vec<_>, Vec<_>) = properties(&cases).into_iter().partition(equal);
-    let rows = group("matched", matched).chain(group("differs", differs)).collect();
-    let ids = cases.iter().map(|case| case.configuration.id.as_str());
     page.title("Fairness ledger");
-    page.table(&["", "property"].into_iter().chain(ids).collect::<Vec<_>>(), rows, 9);
+    let (matched, differs) = sorted(&cases);
+    let mut at_once = cases.len();
+    while at_once > 1
+        && !tables(&cases, &matched, &differs, at_once).all(|(header, rows)| page.has_room(&header, &rows))
+    {
+        at_once -= 1;
+    }
+    for (header, rows) in tables(&cases, &matched, &differs, at_once) {
+        page.table(&header, rows, header.len());
+    }
+}
+
+/// What is equal for all, and what is not.
+fn sorted(cases: &[&CaseResult]) -> (Vec<Property>, Vec<Property>) {
+    let equal = |(_, values): &Property| values.iter().all(|value| *value == values[0]);
+    properties(cases).into_iter().partition(equal)
+}
+
+/// Header and rows of each table, with as many configurations as there is room for beside each
+/// other.
+fn tables<'a>(
+    cases: &'a [&CaseResult],
+    matched: &'a [Property],
+    differs: &'a [Property],
+    at_once: usize,
+) -> impl Iterator<Item = (Vec<&'a str>, Vec<Vec<String>>)> {
+    (0..cases.len()).step_by(at_once).map(move |from| {
+        let these = from..cases.len().min(from + at_once);
+        let ids = cases[these.clone()].iter().map(|case| case.configuration.id.as_str());
+        let rows = group("matched", matched, these.clone()).chain(group("differs", differs, these));
+        (["", "property"].into_iter().chain(ids).collect(), rows.collect())
+    })
 }
 
 /// A case of each configuration, of those whose file system was made.
@@ -33,10 +61,14 @@ fn made(report: &RunReport) -> Vec<&CaseResult> {
 }
 
 /// The word stands beside the first property only.
-fn group(word: &str, properties: Vec<Property>) -> impl Iterator<Item = Vec<String>> {
-    properties.into_iter().enumerate().map(move |(at, (name, values))| {
+fn group<'a>(
+    word: &'a str,
+    properties: &'a [Property],
+    these: Range<usize>,
+) -> impl Iterator<Item = Vec<String>> + 'a {
+    properties.iter().enumerate().map(move |(at, (name, values))| {
         let word = if at == 0 { word } else { "" };
-        [word.to_owned(), name].into_iter().chain(values).collect()
+        [word, name].map(str::to_owned).into_iter().chain(values[these.clone()].iter().cloned()).collect()
     })
 }
 
@@ -109,6 +141,21 @@ mod tests {
         let (matched, differs) = page.text.split_once("differs").unwrap();
         assert!(matched.contains("block size"), "{matched}");
         assert!(differs.contains("checksums") && !matched.contains("checksums"), "{differs}");
+    }
+
+    #[test]
+    fn many_configurations_make_several_tables_and_break_no_word() {
+        let mut report = example::report();
+        for at in 0..8 {
+            let mut case = report.cases[at % 3].clone();
+            case.configuration.id = format!("configuration-{at}");
+            report.cases.push(case);
+        }
+        let mut page = Page { width: 80, style: crate::report::Style::default(), text: String::new() };
+        write(&report, &mut page);
+        assert!(page.text.matches("property").count() > 1, "{}", page.text);
+        assert!((0..8).all(|at| page.text.contains(&format!("configuration-{at} "))), "{}", page.text);
+        assert!(page.text.lines().all(|line| line.chars().count() <= 80), "{}", page.text);
     }
 
     #[test]
