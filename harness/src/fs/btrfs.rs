@@ -161,6 +161,9 @@ fn detail(infos: &[SpaceInfo]) -> Option<SpaceDetail> {
     })
 }
 
+/// Less than this is full: a fill of 256 MiB left 0.4 MB unused.
+const DATA_ROOM: Bytes = Bytes::mib(1);
+
 /// What decides which kind of space is full.
 struct Numbers {
     data_used: u64,
@@ -189,7 +192,7 @@ impl Numbers {
         let data_free = self.data_total.saturating_sub(self.data_used);
         let metadata_free = self.metadata_total.saturating_sub(self.metadata_used);
         let usable = metadata_free.saturating_sub(self.reserve);
-        data_free >= super::ROOM.0 && usable < self.metadata_total / 8
+        data_free >= DATA_ROOM.0 && usable < self.metadata_total / 8
     }
 
     fn sentence(&self, which: Which) -> String {
@@ -215,17 +218,19 @@ fn parse_description(superblock: &str, mkfs_output: &str) -> Description {
         ("block_size_bytes", number("sectorsize")),
         ("node_size_bytes", number("nodesize")),
         ("inode_allocation", Some("on demand".into())),
-        ("data_profile", profile(mkfs_output, "Data:").map(Value::from)),
-        ("metadata_profile", profile(mkfs_output, "Metadata:").map(Value::from)),
+        ("data_profile", profile(mkfs_output, "Data").map(Value::from)),
+        ("metadata_profile", profile(mkfs_output, "Metadata").map(Value::from)),
         ("data_checksums", checksum.clone()),
         ("metadata_checksums", checksum),
     ];
     Description { features: features(superblock), ledger: super::ledger(entries) }
 }
 
-/// DUP of "  Metadata:         DUP              51.19MiB".
+/// DUP of "  Metadata:         DUP              51.19MiB"; both kinds share a line when mixed.
 fn profile<'a>(mkfs_output: &'a str, kind: &str) -> Option<&'a str> {
-    mkfs_output.lines().find_map(|line| line.trim().strip_prefix(kind)?.split_whitespace().next())
+    let lines = mkfs_output.lines().filter_map(|line| line.trim().split_once(':'));
+    let mut of_kind = lines.filter(|(kinds, _)| kinds.split('+').any(|one| one == kind));
+    of_kind.next()?.1.split_whitespace().next()
 }
 
 /// The names in parentheses below `compat_flags`, `compat_ro_flags` and `incompat_flags`.

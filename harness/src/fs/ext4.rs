@@ -16,8 +16,12 @@ use crate::result::{Checked, Which};
 use crate::sys::statfs::StatFs;
 use crate::units::{Bytes, Seed};
 
-/// Inodes that a fresh file system has in use: ten reserved ones and `lost+found`.
-const INODES_TAKEN: u64 = 11;
+/// Inodes that a fresh file system has in use: ten reserved ones and `lost+found`; one more with
+/// the feature `orphan_file`.
+fn inodes_taken(extra: &[String]) -> u64 {
+    let features = extra.iter().flat_map(|word| word.trim_start_matches("-O").split(','));
+    11 + u64::from(features.into_iter().any(|feature| feature == "orphan_file"))
+}
 
 /// See the module.
 pub struct Ext4;
@@ -46,7 +50,7 @@ impl Filesystem for Ext4 {
         Bytes::mib(2)
     }
 
-    /// Those that are free afterwards: all but the eleven that `mke2fs` takes itself.
+    /// Those that are free afterwards: all but those that `mke2fs` takes itself.
     ///
     /// `mke2fs -n` is asked, because the number does not grow with the size everywhere: from
     /// 512 MiB on, there are fewer than just below.
@@ -59,7 +63,7 @@ impl Filesystem for Ext4 {
             Error::new(format!("learn from mke2fs -n how many inodes it makes: {}", told.text.trim()))
                 .next("check the mkfs options and the size of the image")
         })?;
-        Ok(Some(inodes.saturating_sub(INODES_TAKEN)))
+        Ok(Some(inodes.saturating_sub(inodes_taken(&options.extra))))
     }
 
     fn mkfs(&self, device: &Path, options: &MkfsOptions) -> Invocation {

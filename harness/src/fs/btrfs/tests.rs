@@ -74,6 +74,16 @@ fn the_superblock_and_mkfs_tell_features_sizes_profiles_and_checksums() {
 }
 
 #[test]
+fn mixed_block_groups_have_one_profile_for_both() {
+    let told = parse_description(
+        SUPERBLOCK,
+        "Block group profiles:\n  Data+Metadata:    single            8.00MiB\n",
+    );
+    assert_eq!(told.ledger["data_profile"], "single");
+    assert_eq!(told.ledger["metadata_profile"], "single");
+}
+
+#[test]
 fn each_copy_of_metadata_counts() {
     let told = detail(&infos()).unwrap();
     assert_eq!(told.data_used, Some(Bytes(35_635_200)));
@@ -116,8 +126,12 @@ fn full_data_is_a_limit_of_space_and_never_of_inodes() {
 fn only_a_check_without_a_complaint_says_clean() {
     let clean = "[1/7] checking root items\nfound 147456 bytes used, no error found\n";
     assert_eq!(Btrfs.verdict(0, clean).checked, Checked::Clean);
-    let one_copy = "checksum verify failed on 30408704 wanted 0x93 found 0x5c\nno error found\n";
-    assert_eq!(Btrfs.verdict(0, one_copy).checked, Checked::Damaged);
+    let one_copy = "[2/7] checking extents\n\
+        checksum verify failed on 30703616 wanted 0x52bcb208 found 0x3b08041b\n\
+        found 180224 bytes used, no error found\n";
+    let verdict = Btrfs.verdict(0, one_copy);
+    assert_eq!(verdict.checked, Checked::Damaged, "one of two copies is bad, and the status is 0");
+    assert!(verdict.text.contains(": checksum verify failed on 30703616"), "{}", verdict.text);
     assert_eq!(Btrfs.verdict(1, "ERROR: errors found in fs roots\n").checked, Checked::Damaged);
     let mounted = "ERROR: /dev/loop0 is currently mounted, use --force if you really intend to check\n";
     assert_eq!(Btrfs.verdict(1, mounted).checked, Checked::NotChecked);

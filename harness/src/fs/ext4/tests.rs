@@ -85,6 +85,14 @@ fn mke2fs_tells_how_many_inodes_it_would_make() {
 }
 
 #[test]
+fn a_fresh_file_system_has_11_inodes_in_use_or_12_with_an_orphan_file() {
+    let taken = |extra: &[&str]| inodes_taken(&options(extra).extra);
+    assert_eq!(taken(&["-O", "^orphan_file,quota"]), 11);
+    assert_eq!(taken(&["-O", "quota,orphan_file"]), 12);
+    assert_eq!(taken(&["-Oorphan_file"]), 12);
+}
+
+#[test]
 fn enospc_is_inodes_directory_index_or_space() {
     let which = |now| Ext4.limit(Errno::ENOSPC, &now, None).0;
     assert_eq!(which(full(600 << 20, 65536, 0)), Which::Inodes);
