@@ -2,18 +2,31 @@
 //!
 //! A file system's name is matched nowhere but here. To add one: one file, one row in [`ALL`].
 
+mod btrfs;
+mod ext4;
+mod xfs;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use nix::errno::Errno;
 use serde_json::Value;
 
-use crate::command::Invocation;
-use crate::error::Result;
+use crate::command::{self, Invocation};
+use crate::error::{Error, Result};
 use crate::require::Requirement;
 use crate::result::{Checked, Which};
 use crate::sys::statfs::StatFs;
 use crate::units::{Bytes, Seed};
+
+/// All kinds, in the order of reports.
+pub static ALL: &[&dyn Filesystem] = &[&btrfs::Btrfs, &ext4::Ext4, &xfs::Xfs];
+
+/// The kind that `mount -t` calls `name`.
+#[must_use]
+pub fn by_name(name: &str) -> Option<&'static dyn Filesystem> {
+    ALL.iter().copied().find(|filesystem| filesystem.name() == name)
+}
 
 /// What a file system is made with.
 #[derive(Clone, Debug)]
@@ -48,6 +61,8 @@ pub struct SpaceDetail {
     pub data_total: Option<Bytes>,
     /// Bytes that can hold metadata, as allocated now.
     pub metadata_total: Option<Bytes>,
+    /// Part of `metadata_total` that is kept for emergencies.
+    pub metadata_reserve: Option<Bytes>,
 }
 
 /// What a checker said.
@@ -75,7 +90,8 @@ pub trait Filesystem: Sync {
     fn default_mount_options(&self) -> &'static str {
         "noatime,nodiscard"
     }
-    /// Inodes that `mkfs` makes in an image of this size; `None` where they are made on demand.
+    /// Inodes that are free in an image of this size after `mkfs`; `None` where they are made on
+    /// demand.
     ///
     /// # Errors
     ///
@@ -99,6 +115,8 @@ pub trait Filesystem: Sync {
     fn verdict(&self, status: i32, output: &str) -> Verdict;
     /// Space as the file system itself counts it, where `statfs` does not say enough.
     ///
+    /// It counts what was written: call `syncfs` first.
+    ///
     /// # Errors
     ///
     /// The ioctl fails.
@@ -107,12 +125,195 @@ pub trait Filesystem: Sync {
     }
     /// Which limit an errno stands for, given the file system at that moment; with a sentence.
     fn limit(&self, errno: Errno, now: &StatFs, space: Option<&SpaceDetail>) -> (Which, String);
-    /// Errors that the file system itself counted on `device` (`loop4`), in a sentence.
+    /// Errors that the file system itself counted on `device` (`loop4`), in a sentence. Ask while
+    /// it is mounted. ext4 counts a full directory index too, which is a limit and no error.
     fn counted_errors(&self, _device: &str) -> Option<String> {
         None
     }
     /// Whether these mount options make the file system compress.
     fn compresses(&self, _mount_options: &str) -> bool {
         false
+    }
+}
+
+/// Whether any caller could still write: more is free than a full file system leaves unused. An
+/// ext4 of 64 MiB without reserve was full with 0.7 MB left, an xfs of 300 MiB with 0.9 MB.
+fn has_room(now: &StatFs) -> bool {
+    now.available.0 > Bytes::mib(1).0.max(now.total.0 / 100)
+}
+
+/// The limits that an errno names by itself.
+fn limit_by_errno(errno: Errno) -> Option<(Which, String)> {
+    match errno {
+        Errno::EMLINK => Some((Which::Links, "one inode has as many links as it can have".into())),
+        Errno::EFBIG => Some((Which::FileSize, "one file is as large as it can be".into())),
+        _ => None,
+    }
+}
+
+/// `statfs` in a sentence about space.
+fn out_of_space(now: &StatFs) -> String {
+    let (total, free, available) = (now.total.0, now.free.0, now.available.0);
+    format!("out of space: of {total} bytes, {free} are free for root and {available} for others")
+}
+
+/// `statfs` in a sentence about inodes.
+fn out_of_inodes(now: &StatFs, why: &str) -> String {
+    let (inodes, free, total) = (now.inodes, now.free.0, now.total.0);
+    format!("out of inodes: none of {inodes} is free ({why}), while {free} of {total} bytes are")
+}
+
+/// What a checker said: nothing where all is well, else its status and its first words.
+fn verdict(checker: &str, checked: Checked, status: i32, output: &str) -> Verdict {
+    /// Lines of a checker that are worth keeping.
+    const LINES: usize = 12;
+    /// How lines begin that only tell how far it is, and how large.
+    const PROGRESS: [&str; 11] = [
+        "Phase ",
+        "Pass ",
+        "- ",
+        "[",
+        "Opening filesystem",
+        "Checking filesystem",
+        "UUID:",
+        "total ",
+        "btree space",
+        "file data blocks",
+        "referenced ",
+    ];
+    if checked == Checked::Clean {
+        return Verdict { checked, text: String::new() };
+    }
+    let is_progress = |line: &&str| PROGRESS.iter().any(|start| line.starts_with(start));
+    let lines = output.lines().map(str::trim).filter(|line| !line.is_empty() && !is_progress(line));
+    let said: Vec<_> = lines.take(LINES).collect();
+    Verdict { checked, text: format!("{checker} ended with {status}: {}", said.join("\n")) }
+}
+
+/// The text of a tool that must succeed.
+fn ask(invocation: &Invocation) -> Result<String> {
+    let told = command::run(invocation)?;
+    if told.status == 0 {
+        return Ok(told.text);
+    }
+    let words = invocation.words().join(" ");
+    Err(Error::new(format!("run `{words}`: it ended with {}: {}", told.status, told.text.trim()))
+        .next("run it by hand"))
+}
+
+/// The entries of a ledger that were told.
+fn ledger<const N: usize>(entries: [(&str, Option<Value>); N]) -> BTreeMap<String, Value> {
+    entries.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
+}
+
+/// Bytes in a page of memory.
+fn page_size() -> u64 {
+    let size = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE).ok().flatten();
+    size.and_then(|size| u64::try_from(size).ok()).unwrap_or(4096)
+}
+
+/// All powers of two from `from` to `to`.
+fn powers_of_two(from: u64, to: u64) -> Vec<Bytes> {
+    std::iter::successors(Some(from), |size| size.checked_mul(2))
+        .take_while(|size| *size <= to)
+        .map(Bytes)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options() -> MkfsOptions {
+        MkfsOptions {
+            block_size: Bytes::kib(4),
+            uuid: "11111111-2222-4333-8444-555555555555".into(),
+            seed: Seed(1),
+            extra: vec!["--extra".into()],
+        }
+    }
+
+    #[test]
+    fn every_file_of_this_folder_has_a_row_in_the_table() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/fs");
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let sources = files.filter(|path| path.extension().is_some_and(|end| end == "rs"));
+        let names = sources.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned());
+        let mut in_folder: Vec<_> = names.filter(|name| name != "mod").collect();
+        in_folder.sort();
+        let in_table: Vec<_> = ALL.iter().map(|filesystem| filesystem.name()).collect();
+        assert_eq!(in_table, in_folder);
+    }
+
+    #[test]
+    fn a_name_leads_to_its_row() {
+        for filesystem in ALL {
+            assert_eq!(by_name(filesystem.name()).map(Filesystem::name), Some(filesystem.name()));
+        }
+        assert!(by_name("ext").is_none());
+    }
+
+    #[test]
+    fn no_check_command_repairs() {
+        for filesystem in ALL {
+            let words = filesystem.fsck(Path::new("/dev/loop9")).unwrap().words();
+            let only_reads = ["-n", "-fn", "--readonly"];
+            assert!(words.iter().any(|word| only_reads.contains(&word.as_str())), "{words:?}");
+            let repairs = ["-p", "-a", "-y", "-L", "-fy", "--repair", "--force"];
+            assert!(!words.iter().any(|word| repairs.contains(&word.as_str())), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn every_mkfs_has_block_size_uuid_and_no_discard_and_ends_in_the_device() {
+        for filesystem in ALL {
+            let words = filesystem.mkfs(Path::new("/dev/loop9"), &options()).words();
+            let line = words.join(" ");
+            assert!(line.contains("4096"), "{line}");
+            assert!(line.contains("11111111-2222-4333-8444-555555555555"), "{line}");
+            assert!(line.contains(" -K ") || line.contains(",nodiscard"), "{line}");
+            assert!(line.ends_with(" --extra /dev/loop9"), "{line}");
+        }
+    }
+
+    #[test]
+    fn every_program_of_a_command_line_is_required() {
+        for filesystem in ALL {
+            let device = Path::new("/dev/loop9");
+            let used = [
+                filesystem.version().program,
+                filesystem.mkfs(device, &options()).program,
+                filesystem.fsck(device).unwrap().program,
+            ];
+            let required = filesystem.requirements();
+            for used in used {
+                let has = required
+                    .iter()
+                    .any(|need| matches!(need, Requirement::Tool { program, .. } if *program == used));
+                assert!(has, "{used} of {}", filesystem.name());
+            }
+        }
+    }
+
+    #[test]
+    fn every_file_system_takes_4_kib_blocks_on_4_kib_pages() {
+        if page_size() == 4096 {
+            assert!(ALL.iter().all(|filesystem| filesystem.block_sizes().contains(&Bytes::kib(4))));
+        }
+    }
+
+    #[test]
+    fn a_verdict_keeps_what_the_checker_found_and_not_how_far_it_was() {
+        let output = "Phase 1 - find and verify superblock...\n        - agno = 0\nbad hash table\n\n";
+        let verdict = verdict("xfs_repair -n", Checked::Damaged, 1, output);
+        assert_eq!(verdict.text, "xfs_repair -n ended with 1: bad hash table");
+    }
+
+    #[test]
+    fn every_checker_that_did_not_start_has_checked_nothing() {
+        for filesystem in ALL {
+            assert_eq!(filesystem.verdict(127, "").checked, Checked::NotChecked);
+            assert_eq!(filesystem.verdict(139, "").checked, Checked::Damaged, "a crash proves nothing good");
+        }
     }
 }

@@ -3,4 +3,5 @@
 pub mod block_stat;
 pub mod cache;
 pub mod proc;
+pub mod space;
 pub mod statfs;

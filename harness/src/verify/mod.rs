@@ -1,1 +1,4 @@
 //! Nothing is measured that was not verified.
+
+pub mod fsck;
+pub mod kernel_log;
