@@ -1,3 +1,14 @@
 //! The only `unsafe`: system calls that no crate offers as we need them.
 
+pub mod loop_ctl;
+pub mod namespace;
+pub mod spawn;
 pub mod statfs;
+
+use nix::errno::Errno;
+
+/// The same errno in the type of which our errors show the name.
+#[must_use]
+pub fn errno(error: rustix::io::Errno) -> Errno {
+    Errno::from_raw(error.raw_os_error())
+}
