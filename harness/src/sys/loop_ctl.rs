@@ -6,7 +6,7 @@
 //! Numbers and layouts: Linux `include/uapi/linux/loop.h` and `fs.h`.
 
 use std::ffi::c_int;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::AsRawFd;
 
 use nix::errno::Errno;
 
@@ -85,7 +85,7 @@ pub struct LoopStatus {
 /// # Errors
 ///
 /// The errno of the ioctl on `/dev/loop-control`.
-pub fn get_free(control: BorrowedFd) -> Result<u32, Errno> {
+pub fn get_free(control: &impl AsRawFd) -> Result<u32, Errno> {
     let number = ioctl(control, LOOP_CTL_GET_FREE, std::ptr::null_mut::<u8>())?;
     u32::try_from(number).map_err(|_| Errno::ENXIO)
 }
@@ -96,8 +96,8 @@ pub fn get_free(control: BorrowedFd) -> Result<u32, Errno> {
 ///
 /// `EBUSY`: the device was taken meanwhile. `EINVAL`, `ENOTTY`: also what a kernel before 5.8 says.
 pub fn configure(
-    device: BorrowedFd,
-    image: BorrowedFd,
+    device: &impl AsRawFd,
+    image: &impl AsRawFd,
     block_size: u32,
     flags: u32,
     name: &str,
@@ -115,7 +115,7 @@ pub fn configure(
 /// # Errors
 ///
 /// `ENXIO`: nothing is.
-pub fn status(device: BorrowedFd) -> Result<LoopStatus, Errno> {
+pub fn status(device: &impl AsRawFd) -> Result<LoopStatus, Errno> {
     let mut info = EMPTY;
     ioctl(device, LOOP_GET_STATUS64, &raw mut info)?;
     let length = info.file_name.iter().position(|byte| *byte == 0).unwrap_or(NAME_MAX);
@@ -128,7 +128,7 @@ pub fn status(device: BorrowedFd) -> Result<LoopStatus, Errno> {
 /// # Errors
 ///
 /// `ENXIO`: nothing is attached.
-pub fn clear(device: BorrowedFd) -> Result<(), Errno> {
+pub fn clear(device: &impl AsRawFd) -> Result<(), Errno> {
     ioctl(device, LOOP_CLR_FD, std::ptr::null_mut::<u8>()).map(drop)
 }
 
@@ -137,13 +137,13 @@ pub fn clear(device: BorrowedFd) -> Result<(), Errno> {
 /// # Errors
 ///
 /// The errno of the ioctl.
-pub fn flush_buffers(device: BorrowedFd) -> Result<(), Errno> {
+pub fn flush_buffers(device: &impl AsRawFd) -> Result<(), Errno> {
     ioctl(device, BLKFLSBUF, std::ptr::null_mut::<u8>()).map(drop)
 }
 
 /// `argument` is null, or points to the structure that belongs to `request`.
 #[expect(unsafe_code, reason = "no crate has these ioctls")]
-fn ioctl<T>(fd: BorrowedFd, request: u16, argument: *mut T) -> Result<c_int, Errno> {
+fn ioctl<T>(fd: &impl AsRawFd, request: u16, argument: *mut T) -> Result<c_int, Errno> {
     // SAFETY: private to this file; each caller passes null to a request that takes nothing, or a
     // live structure of the size that the request has in the kernel (asserted above).
     let answer = unsafe { libc::ioctl(fd.as_raw_fd(), libc::Ioctl::from(request), argument) };
@@ -152,14 +152,12 @@ fn ioctl<T>(fd: BorrowedFd, request: u16, argument: *mut T) -> Result<c_int, Err
 
 #[cfg(test)]
 mod tests {
-    use std::os::fd::AsFd;
-
     use super::*;
 
     #[test]
     fn an_ordinary_file_is_not_a_loop_device() {
         let file = tempfile::tempfile().unwrap();
-        assert_eq!(status(file.as_fd()), Err(Errno::ENOTTY));
-        assert_eq!(configure(file.as_fd(), file.as_fd(), 0, AUTOCLEAR, "x"), Err(Errno::ENOTTY));
+        assert_eq!(status(&file), Err(Errno::ENOTTY));
+        assert_eq!(configure(&file, &file, 0, AUTOCLEAR, "x"), Err(Errno::ENOTTY));
     }
 }
