@@ -17,14 +17,14 @@ impl KernelLog {
         Self(at_end.ok())
     }
 
-    /// New lines in which any of `words` occurs.
-    pub fn lines_with(&mut self, words: &[&str]) -> Vec<String> {
+    /// New warnings and errors in which any of `words` occurs.
+    pub fn warnings_with(&mut self, words: &[&str]) -> Vec<String> {
         let Some(file) = &mut self.0 else { return vec![] };
         let (mut lines, mut record) = (Vec::new(), [0; 8192]);
         loop {
             match file.read(&mut record) {
                 Ok(0) => return lines,
-                Ok(length) => lines.extend(text_of(&record[..length]).filter(|text| has_any(text, words))),
+                Ok(length) => lines.extend(warning_of(&record[..length]).filter(|text| has_any(text, words))),
                 // Records were overwritten before we read them: go on with what is left.
                 Err(error) if error.raw_os_error() == Some(Errno::EPIPE as i32) => {}
                 Err(_) => return lines,
@@ -33,11 +33,13 @@ impl KernelLog {
     }
 }
 
-/// `prio,seq,usec,flags;text\n KEY=...`. Source: Linux `Documentation/ABI/testing/dev-kmsg`.
-fn text_of(record: &[u8]) -> std::option::IntoIter<String> {
+/// `prio,seq,usec,flags;text\n KEY=...`; the lowest three bits of `prio` are the level, of which 4
+/// and below are warnings and errors. Source: Linux `Documentation/ABI/testing/dev-kmsg`.
+fn warning_of(record: &[u8]) -> Option<String> {
     let record = String::from_utf8_lossy(record);
-    let text = record.split_once(';').map(|(_, text)| text.lines().next().unwrap_or_default().to_owned());
-    text.into_iter()
+    let (head, text) = record.split_once(';')?;
+    let priority: u32 = head.split(',').next()?.parse().ok()?;
+    (priority & 7 <= 4).then(|| text.lines().next().unwrap_or_default().to_owned())
 }
 
 fn has_any(text: &str, words: &[&str]) -> bool {
@@ -55,10 +57,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_text_of_a_record_is_told_without_its_keys() {
+    fn the_text_of_a_warning_is_told_without_its_keys() {
         let record = b"3,1234,98765,-;BTRFS error: failed to parse compression option 'lzma'\n DEVICE=b7:4\n";
-        let lines: Vec<_> = text_of(record).collect();
-        assert_eq!(lines, ["BTRFS error: failed to parse compression option 'lzma'"]);
+        assert_eq!(
+            warning_of(record).as_deref(),
+            Some("BTRFS error: failed to parse compression option 'lzma'")
+        );
+    }
+
+    #[test]
+    fn what_is_normal_is_not_quoted() {
+        assert_eq!(
+            warning_of(b"6,1235,98766,-;BTRFS info (device loop0): first mount of filesystem\n"),
+            None
+        );
     }
 
     #[test]

@@ -134,10 +134,9 @@ impl LoopDevice {
     }
 
     fn detach(&mut self) -> Result<()> {
-        match self.keeper.take() {
-            Some(_) => wait_until_detached(&self.path, self.inode, &self.tag),
-            None => Ok(()),
-        }
+        let Some(keeper) = self.keeper.take() else { return Ok(()) };
+        drop(keeper);
+        wait_until_detached(&self.path, self.inode, &self.tag)
     }
 }
 

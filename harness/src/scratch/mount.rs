@@ -166,7 +166,7 @@ impl Request<'_> {
             failure.said = messages(context);
             if failure.said.is_empty() {
                 let device = self.device.file_name().unwrap_or_default().to_string_lossy();
-                failure.said = log.lines_with(&[self.filesystem, &device]);
+                failure.said = log.warnings_with(&[self.filesystem, &device]);
             }
             failure
         })
@@ -199,7 +199,7 @@ impl Request<'_> {
             .mount(self.device, self.at);
         mounted.map(drop).map_err(|error| {
             let device = self.device.file_name().unwrap_or_default().to_string_lossy();
-            let said = log.lines_with(&[self.filesystem, &device]);
+            let said = log.warnings_with(&[self.filesystem, &device]);
             let errno = error.raw_os_error().map_or(Errno::UnknownErrno, Errno::from_raw);
             Failure { errno, option: None, said }
         })
@@ -209,16 +209,17 @@ impl Request<'_> {
         let (filesystem, device) = (self.filesystem, self.device.display());
         let said = failure.said.join("; ");
         let kind = self.blame(&failure);
-        let doing = match (&failure.option, kind) {
-            (Some(option), _) if said.is_empty() => format!("mount {filesystem} with option `{option}`"),
-            (Some(option), _) => {
+        let doing = match &failure.option {
+            Some(option) if !said.is_empty() => {
                 return Error::usage(format!("mount with option `{option}`: {said}")).next(format!(
                     "see the mount options of {filesystem} on this kernel: man 5 {filesystem}"
                 ));
             }
-            (None, Kind::Unavailable) => format!("mount {filesystem}: this kernel has no such file system"),
-            (None, _) if said.is_empty() => format!("mount {device} as {filesystem}"),
-            (None, _) => format!("mount {device} as {filesystem} (the kernel says: {said})"),
+            Some(option) => format!("mount {filesystem} with option `{option}`"),
+            None if kind == Kind::Unavailable => {
+                format!("mount {filesystem}: this kernel has no such file system")
+            }
+            None => format!("mount {device} as {filesystem}{}{}", self.with_data(), in_kernel_words(&said)),
         };
         let next = match kind {
             Kind::Unavailable => "fsduel doctor tells which file systems run here",
@@ -233,6 +234,11 @@ impl Request<'_> {
         Error::new(doing).of_kind(kind).because(failure.errno).next(next)
     }
 
+    fn with_data(&self) -> String {
+        let data = self.options.data_string();
+        if data.is_empty() { data } else { format!(" with `{data}`") }
+    }
+
     /// At `create` the kernel does not say what it dislikes. Options are likelier than anything
     /// else, as the file system has just been made by its own tools.
     fn blame(&self, failure: &Failure) -> Kind {
@@ -243,6 +249,10 @@ impl Request<'_> {
             _ => Kind::Harness,
         }
     }
+}
+
+fn in_kernel_words(said: &str) -> String {
+    if said.is_empty() { String::new() } else { format!(" (the kernel says: {said})") }
 }
 
 fn set(context: &OwnedFd, name: &str, value: Option<&str>) -> std::result::Result<(), Failure> {
