@@ -17,7 +17,7 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use super::holders;
 use super::image::Image;
 use super::retry::{PATIENCE, retry};
-use crate::error::{Cannot, Error, Result};
+use crate::error::{Cannot, Error, Kind, Result};
 use crate::result::LoopInfo;
 use crate::sys::{errno, loop_ctl};
 use crate::units::Bytes;
@@ -55,8 +55,9 @@ impl LoopDevice {
     /// than 5.8.
     pub fn attach(image: &Image, options: &LoopOptions) -> Result<Self> {
         let block_size = check_block_size(image.size(), options.logical_block_size)?;
-        let control = LoopControl::open().cannot(|| "open /dev/loop-control".into());
-        let control = control.map_err(|error| error.next("fsduel doctor tells what loop devices need"))?;
+        let control = LoopControl::open().cannot(|| "open /dev/loop-control".into()).map_err(|error| {
+            error.of_kind(Kind::Unavailable).next("fsduel doctor tells what loop devices need")
+        })?;
         let attempt = || attach_once(&control, image, options, block_size);
         let device = retry(PATIENCE, is_race, attempt).map_err(explain)?;
         Self::read_back(device, image, options)
@@ -182,11 +183,11 @@ fn is_race(error: &Error) -> bool {
 
 fn explain(error: Error) -> Error {
     match error.errno() {
-        Some(Errno::ENOTTY | Errno::EINVAL) => error
-            .of_kind(crate::error::Kind::Unavailable)
-            .next("Linux 5.8 or later is needed (LOOP_CONFIGURE)"),
+        Some(Errno::ENOTTY | Errno::EINVAL) => {
+            error.of_kind(Kind::Unavailable).next("Linux 5.8 or later is needed (LOOP_CONFIGURE)")
+        }
         Some(Errno::EPERM | Errno::EACCES) if error.next_step().is_none() => error
-            .of_kind(crate::error::Kind::Unavailable)
+            .of_kind(Kind::Unavailable)
             .next("allow the devices (b 7:* rwm, c 10:237 rwm), or start the container with --privileged"),
         _ => error,
     }
@@ -268,7 +269,6 @@ fn held(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Kind;
 
     #[test]
     fn the_number_of_a_node_comes_from_sysfs() {

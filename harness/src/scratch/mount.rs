@@ -28,7 +28,7 @@ use crate::error::{Cannot, Error, Kind, Result};
 use crate::sys::errno;
 
 /// How long a mount that is dropped is tried to be unmounted.
-const DROP_PATIENCE: Duration = Duration::from_secs(2);
+pub(super) const DROP_PATIENCE: Duration = Duration::from_secs(2);
 
 /// A mounted file system of ours.
 #[derive(Debug)]

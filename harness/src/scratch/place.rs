@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use sys_mount::MountFlags;
 
-use super::mount::unmount;
+use super::mount::{DROP_PATIENCE, unmount};
 use super::retry::PATIENCE;
 use crate::error::{Cannot, Error, Result};
 
@@ -82,7 +82,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        if let Err(error) = unmount(&self.root, PATIENCE) {
+        if let Err(error) = unmount(&self.root, DROP_PATIENCE) {
             log::warn!("{error}");
         }
     }

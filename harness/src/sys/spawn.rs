@@ -19,7 +19,7 @@ use nix::errno::Errno;
 use nix::sys::signal::Signal;
 use rustix::process::{WaitId, WaitIdOptions, WaitIdStatus, pidfd_send_signal, waitid};
 
-use crate::error::{Cannot, Error, Result};
+use crate::error::{Cannot, Error, Kind, Result};
 use crate::sys::errno;
 
 /// How a worker ended.
@@ -160,7 +160,12 @@ fn refused(errno: Errno) -> Error {
         Errno::ENOSPC | Errno::EUSERS => "raise /proc/sys/user/max_pid_namespaces and max_mnt_namespaces",
         _ => "see clone(2)",
     };
-    Error::new("start a worker in namespaces of its own (clone3)").because(errno).next(next)
+    let kind = match errno {
+        Errno::ENOSYS | Errno::EPERM => Kind::Unavailable,
+        _ => Kind::Harness,
+    };
+    let doing = "start a worker in namespaces of its own (clone3)";
+    Error::new(doing).of_kind(kind).because(errno).next(next)
 }
 
 /// Nothing once the new program runs (its end of the pipe closes on exec); else what failed in the child.
@@ -271,5 +276,46 @@ fn step(child: &Child, stage: u8, answer: i32) {
     unsafe {
         libc::write(child.failure, told.as_ptr().cast(), told.len());
         libc::_exit(127)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn tell(words: &[u8]) -> Option<Error> {
+        let (reader, mut writer) = pipe().unwrap();
+        writer.write_all(words).unwrap();
+        drop(writer);
+        told(OwnedFd::from(reader).into()).unwrap()
+    }
+
+    #[test]
+    fn a_child_that_became_the_worker_tells_nothing() {
+        assert!(tell(&[]).is_none());
+    }
+
+    #[test]
+    fn a_child_that_failed_tells_the_step_and_the_errno() {
+        let [a, b, c, d] = (Errno::ENOENT as i32).to_ne_bytes();
+        let error = tell(&[5, a, b, c, d]).unwrap();
+        assert_eq!(error.errno(), Some(Errno::ENOENT));
+        assert!(error.to_string().contains("run /proc/self/exe"), "{error}");
+    }
+
+    #[test]
+    fn a_refused_clone_says_what_is_lacking() {
+        assert_eq!(refused(Errno::EPERM).kind(), Kind::Unavailable);
+        assert!(refused(Errno::ENOSYS).next_step().unwrap().contains("seccomp"));
+    }
+
+    #[test]
+    fn lists_for_exec_end_in_null() {
+        let prepared = Prepared::new(&["fsduel", "worker"]).unwrap();
+        assert_eq!(prepared.argv.len(), 3);
+        assert!(prepared.argv[2].is_null() && prepared.envp.last().unwrap().is_null());
+        assert!(Prepared::new(&["a\0b"]).is_err());
     }
 }
