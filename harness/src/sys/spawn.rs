@@ -255,6 +255,10 @@ fn become_worker(child: &Child) -> ! {
         step(child, 2, libc::mount(none, c"/".as_ptr(), std::ptr::null(), slave, std::ptr::null()));
         step(child, 3, libc::dup2(child.stdin, 0));
         step(child, 3, libc::dup2(child.stdout, 1));
+        // What the caller of this program left open is none of the worker's business. Before
+        // Linux 5.11 this fails, and the worker inherits it.
+        let flag = libc::CLOSE_RANGE_CLOEXEC;
+        libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, flag);
         let mut mask: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut mask);
         step(child, 4, libc::sigprocmask(libc::SIG_SETMASK, &raw const mask, std::ptr::null_mut()));
