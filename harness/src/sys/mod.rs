@@ -2,6 +2,17 @@
 
 pub mod block_stat;
 pub mod cache;
+pub mod loop_ctl;
+pub mod namespace;
 pub mod proc;
+pub mod spawn;
 pub mod space;
 pub mod statfs;
+
+use nix::errno::Errno;
+
+/// The same errno in the type of which our errors show the name.
+#[must_use]
+pub fn errno(error: rustix::io::Errno) -> Errno {
+    Errno::from_raw(error.raw_os_error())
+}
