@@ -1,10 +1,15 @@
 //! Names of steps, file systems and keys: which are allowed, and which was meant.
 
 /// The known name that `wrong` was most likely meant to be.
+///
+/// In a name of three letters, one changed letter makes another name (zfs is not a slip for xfs).
 pub(super) fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (wrong.chars().count() / 3).clamp(1, 3);
+    let length = wrong.chars().count();
+    let limit = (length / 3).clamp(1, 3);
+    let likely =
+        |distance: usize, name: &str| distance <= limit && (length > 3 || name.chars().count() != length);
     let near = known.into_iter().map(|name| (distance(wrong, name), name));
-    near.filter(|(distance, _)| *distance <= limit)
+    near.filter(|(distance, name)| likely(*distance, name))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| name)
 }
@@ -29,20 +34,25 @@ pub(super) fn is_name(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
 }
 
-/// Levenshtein distance: letters to insert, remove or change; two swapped ones cost two.
+/// Letters to insert, remove, change or swap with their neighbour (optimal string alignment).
 fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let change = corner + usize::from(from != *to);
-            corner = row[j + 1];
-            row[j + 1] = change.min(corner + 1).min(row[j] + 1);
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut cost = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            cost[i][j] = match (i, j) {
+                (0, _) => j,
+                (_, 0) => i,
+                _ => {
+                    let change = cost[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+                    let swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+                    let swap = if swapped { cost[i - 2][j - 2] + 1 } else { usize::MAX };
+                    change.min(swap).min(cost[i - 1][j] + 1).min(cost[i][j - 1] + 1)
+                }
+            };
         }
     }
-    row[b.len()]
+    cost[a.len()][b.len()]
 }
 
 #[cfg(test)]
@@ -51,7 +61,7 @@ mod tests {
 
     #[test]
     fn the_distance_counts_letters() {
-        for (a, b, expected) in [("", "", 0), ("", "abc", 3), ("count", "coutn", 2), ("kitten", "sitting", 3)]
+        for (a, b, expected) in [("", "", 0), ("", "abc", 3), ("count", "coutn", 1), ("kitten", "sitting", 3)]
         {
             assert_eq!(distance(a, b), expected, "{a} {b}");
             assert_eq!(distance(b, a), expected, "{b} {a}");
@@ -64,6 +74,8 @@ mod tests {
         assert_eq!(nearest("file_size", known), Some("file-size"));
         assert_eq!(nearest("cout", known), Some("count"));
         assert_eq!(nearest("size", known), None);
+        assert_eq!(nearest("zfs", ["btrfs", "xfs"]), None);
+        assert_eq!(nearest("siz", ["size"]), Some("size"));
         assert_eq!(unknown("key", "size", known), "unknown key `size`; known: count, file-size, fsync");
     }
 

@@ -24,8 +24,8 @@ pub(super) fn apply_scale(source: &Source, root: &mut Table, name: &str) -> Resu
     let Some(scale) = all.get(name) else { return Ok(()) };
     let mut keys = Keys::of(source, scale)?;
     if let Some(steps) = keys.node("step") {
-        for step in table(source, steps)?.0.iter().cloned() {
-            apply_step(source, root, &step)?;
+        for step in &table(source, steps)?.0 {
+            apply_step(source, root, step)?;
         }
     }
     for entry in keys.rest().0 {

@@ -28,6 +28,7 @@ impl Suite {
         let mut root = self.root.clone();
         overrides::apply_scale(&self.source, &mut root, &scale)?;
         let own = Model::read(&self.source, &root)?;
+        check::selection(&self.source, &own, known)?;
         Nameable::new(&self.source, &own, &self.scales, known).check(&own)?;
         self.select(&mut root, options, known, !own.filesystems.is_empty())?;
         for given in &options.set {
@@ -149,8 +150,11 @@ fn replace_mkfs_options(filesystems: &mut [Filesystem], given: &[String]) -> Res
     for ((name, _), given) in options.iter().zip(given) {
         if !filesystems.iter().any(|filesystem| named(filesystem, name)) {
             let known = filesystems.iter().map(|filesystem| filesystem.id.as_str());
-            return Err(Error::usage(format!("use `--mkfs-options {given}`"))
-                .because(unknown("file system", name, known)));
+            return Err(Error::usage(format!("use `--mkfs-options {given}`")).because(unknown(
+                "file system",
+                name,
+                known,
+            )));
         }
     }
     for filesystem in filesystems {
@@ -195,7 +199,7 @@ impl Choices {
     }
 
     fn check_size(&self) -> Result<()> {
-        if self.size.0 > 0 && self.size.0 % self.block_size.0 == 0 {
+        if self.size.0 > 0 && self.size.0.is_multiple_of(self.block_size.0) {
             return Ok(());
         }
         Err(Error::usage(format!("make an image of {} bytes", self.size.0))

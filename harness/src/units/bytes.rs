@@ -81,7 +81,7 @@ impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let steps = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B")];
         let (unit, name) = steps.into_iter().find(|(unit, _)| self.0 >= *unit).unwrap_or((1, "B"));
-        if self.0 % unit == 0 {
+        if self.0.is_multiple_of(unit) {
             return write!(f, "{} {name}", self.0 / unit);
         }
         let tenths = (u128::from(self.0) * 10 + u128::from(unit) / 2) / u128::from(unit);
