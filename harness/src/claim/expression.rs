@@ -344,4 +344,13 @@ mod tests {
         assert_eq!(error("").0, 0..0);
         assert!(error("a < 1").1.contains("STEP.METRIC[a]"));
     }
+
+    #[test]
+    fn no_text_makes_the_reader_panic() {
+        let whole = "(small-files.synced_s[ext4#2] - 1.5) * 2 ~ é b within 5% and a <= b";
+        for end in (0..=whole.len()).filter(|end| whole.is_char_boundary(*end)) {
+            let error = Condition::parse(&whole[..end], CONTEXT).unwrap_err();
+            assert!(error.place.end <= end && error.place.start <= error.place.end, "{end}: {error:?}");
+        }
+    }
 }

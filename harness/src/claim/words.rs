@@ -103,7 +103,10 @@ fn digits(value: f64) -> String {
         size if size >= 100.0 => 0,
         size if size >= 10.0 => 1,
         size if size >= 0.1 => 2,
-        _ => 4,
+        size => (4..12)
+            .zip(4..)
+            .find(|(power, _)| size * 10f64.powi(*power) >= 100.0)
+            .map_or(12, |(_, places)| places),
     };
     let text = format!("{value:.places$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
@@ -122,6 +125,7 @@ mod tests {
             ("operations_per_s", 12345.6, "12346/s"),
             ("kernel_cpu_s", 0.5, "0.5 s"),
             ("kernel_cpu_s", 0.0123, "0.0123 s"),
+            ("mount_s", 0.000_012_34, "0.0000123 s"),
             ("files_created_count", 9999.0, "9999"),
             ("metadata_ratio", 0.2371, "0.24"),
             ("metadata_ratio", 0.0, "0"),

@@ -40,7 +40,7 @@ impl Defaults {
             size: keys.parsed("size", str::parse)?,
             block_size: keys.parsed("block-size", |text| checked_block_size(text.parse()?))?,
             seed: keys.parsed("seed", seed)?,
-            timeout: keys.parsed("timeout", parse_duration)?,
+            timeout: keys.parsed("timeout", |text| checked_timeout(parse_duration(text)?))?,
             store: keys.text("store")?,
             direct_io: keys.parsed("direct-io", parse_direct_io)?,
             preallocate: keys.flag("preallocate")?,
@@ -58,6 +58,14 @@ fn seed(text: &str) -> Result<u64> {
             .because(error)
             .next("write a whole number from 0 to 2^64 - 1; as a text where TOML has no room for it")
     })
+}
+
+/// The time limit of a step, if there is any time in it.
+pub(super) fn checked_timeout(timeout: Duration) -> Result<Duration> {
+    match timeout.is_zero() {
+        false => Ok(timeout),
+        true => Err(Error::usage("give a step no time at all").next("leave `timeout` out for no limit")),
+    }
 }
 
 /// The block size, if a file system can have it.

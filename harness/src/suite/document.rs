@@ -251,6 +251,10 @@ mod tests {
     #[test]
     fn a_given_value_is_toml_where_it_is_that_and_else_a_text() {
         assert_eq!(Source::given("--set", "5").data, Data::Whole(5));
+        assert_eq!(Source::given("--set", "1_000").data, Data::Whole(1000));
+        assert_eq!(Source::given("--set", "-0x10").data, Data::Text("-0x10".into()));
+        assert_eq!(Source::given("--set", "0x10").data, Data::Whole(16));
+        assert_eq!(Source::given("--set", "1.5").data, Data::Number(1.5));
         assert_eq!(Source::given("--set", "true").data, Data::Flag(true));
         assert_eq!(Source::given("--set", "1GiB").data, Data::Text("1GiB".into()));
         assert_eq!(Source::given("--set", "\"5\"").data, Data::Text("5".into()));

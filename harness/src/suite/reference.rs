@@ -29,7 +29,7 @@ fn figure(source: &Source, node: &Node, metric: &str) -> Result<(f64, String)> {
     match &node.data {
         #[expect(clippy::cast_precision_loss, reason = "no source prints 16 digits")]
         Data::Whole(number) => Ok((*number as f64, number.to_string())),
-        Data::Number(number) => Ok((*number, number.to_string())),
+        Data::Number(number) if number.is_finite() => Ok((*number, number.to_string())),
         Data::Text(text) => {
             let value = in_unit_of(metric, text).map_err(|error| explain(source, &node.place, &error))?;
             Ok((value, text.clone()))

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::check::{self, Nameable};
 use super::defaults::{
-    DEFAULT_BLOCK_SIZE, DEFAULT_SEED, DEFAULT_SIZE, DEFAULT_STORE, Defaults, checked_block_size, parse_store,
+    DEFAULT_BLOCK_SIZE, DEFAULT_SEED, DEFAULT_SIZE, DEFAULT_STORE, Defaults, checked_block_size,
+    checked_timeout, parse_store,
 };
 use super::document::{Data, Entry, Node, Place, Table};
 use super::model::{Filesystem, Model, Step};
@@ -25,10 +26,11 @@ impl Suite {
     /// or (of kind [`Empty`](crate::error::Kind::Empty)) no step or no file system.
     pub fn resolve(&self, options: &Options, known: &Known) -> Result<Resolved> {
         let scale = self.scale(options)?;
-        let mut root = self.root.clone();
-        overrides::apply_scale(&self.source, &mut root, &scale)?;
+        for name in &self.scales {
+            check::selection(&self.source, &Model::read(&self.source, &self.at_scale(name)?)?, known)?;
+        }
+        let mut root = self.at_scale(&scale)?;
         let own = Model::read(&self.source, &root)?;
-        check::selection(&self.source, &own, known)?;
         Nameable::new(&self.source, &own, &self.scales, known).check(&own)?;
         self.select(&mut root, options, known, !own.filesystems.is_empty())?;
         for given in &options.set {
@@ -39,6 +41,12 @@ impl Suite {
         self.check_not_empty(&model)?;
         replace_mkfs_options(&mut model.filesystems, &options.mkfs_options)?;
         self.resolved(model, options, scale)
+    }
+
+    fn at_scale(&self, name: &str) -> Result<Table> {
+        let mut root = self.root.clone();
+        overrides::apply_scale(&self.source, &mut root, name)?;
+        Ok(root)
     }
 
     fn scale(&self, options: &Options) -> Result<String> {
@@ -192,7 +200,7 @@ impl Choices {
             preallocate: line.preallocate.or(suite.preallocate).unwrap_or(false),
             overcommit: line.overcommit.or(suite.overcommit).unwrap_or(false),
             require_all: line.require_all || suite.require_all.unwrap_or(false),
-            timeout: line.timeout.or(suite.timeout),
+            timeout: line.timeout.map(checked_timeout).transpose()?.or(suite.timeout),
         };
         choices.check_size()?;
         Ok(choices)

@@ -79,13 +79,19 @@ impl FromStr for Bytes {
 impl fmt::Display for Bytes {
     /// In the largest binary unit that leaves at least 1; one decimal where it is not whole.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let steps = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B")];
-        let (unit, name) = steps.into_iter().find(|(unit, _)| self.0 >= *unit).unwrap_or((1, "B"));
-        if self.0.is_multiple_of(unit) {
-            return write!(f, "{} {name}", self.0 / unit);
+        let names = ["B", "KiB", "MiB", "GiB", "TiB"];
+        let mut power = (1..names.len()).rev().find(|power| self.0 >> (10 * power) > 0).unwrap_or(0);
+        let unit = |power: usize| 1u64 << (10 * power);
+        if self.0.is_multiple_of(unit(power)) {
+            return write!(f, "{} {}", self.0 / unit(power), names[power]);
         }
-        let tenths = (u128::from(self.0) * 10 + u128::from(unit) / 2) / u128::from(unit);
-        write!(f, "{}.{} {name}", tenths / 10, tenths % 10)
+        let tenths =
+            |power| (u128::from(self.0) * 10 + u128::from(unit(power)) / 2) / u128::from(unit(power));
+        // Rounding may have reached the next unit.
+        if tenths(power) >= 10_240 && power + 1 < names.len() {
+            power += 1;
+        }
+        write!(f, "{}.{} {}", tenths(power) / 10, tenths(power) % 10, names[power])
     }
 }
 
@@ -201,6 +207,8 @@ mod tests {
             (512 << 20, "512 MiB"),
             (2 << 30, "2 GiB"),
             (53_000_000, "50.5 MiB"),
+            ((1 << 30) - 1, "1.0 GiB"),
+            ((1 << 30) - (1 << 20), "1023 MiB"),
             (u64::MAX, "16777216.0 TiB"),
         ];
         for (bytes, text) in table {

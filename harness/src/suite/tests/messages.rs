@@ -20,6 +20,14 @@ fn a_message_has_file_line_column_and_a_caret() {
 }
 
 #[test]
+fn a_scale_that_is_not_run_is_checked_too() {
+    let text =
+        SUITE.replace("[[filesystem]]\nname", "[scale.huge]\nstep.fill.chnk = 1\n[[filesystem]]\nname");
+    let error = resolve(&Suite::parse("x", &text).unwrap(), &Options::default()).unwrap_err().to_string();
+    assert!(error.contains("unknown key `chnk`; did you mean `chunk`?"), "{error}");
+}
+
+#[test]
 fn a_place_in_a_claim_is_that_in_its_expression() {
     let text = message("btrfs < nojournal", "btrfs < nojurnal");
     let expected = "51 | holds = \"btrfs < nojurnal\"\n   |                  ^^^^^^^^";
@@ -39,6 +47,7 @@ fn unknown_keys_are_refused_everywhere() {
         ("must", "mst", "did you mean `must`?"),
         ("[defaults]", "[default]", "did you mean `defaults`?"),
         ("recover = false", "recovr = false", "did you mean `recover`?"),
+        ("step.small-files.count = 10", "step.small-files.coutn = 10", "did you mean `count`?"),
     ];
     for (from, to, expected) in table {
         let text = message(from, to);
@@ -61,6 +70,8 @@ fn wrong_values_are_refused_at_their_place() {
         ("[\"-O\", \"^has_journal\"]", "\"-O ^has_journal\"", "a list is needed here, not a text"),
         ("\"53MB\"", "\"53s\"", "`s` is not a unit"),
         ("\"53MB\"", "true", "a figure is needed here"),
+        ("\"53MB\"", "nan", "a figure is needed here"),
+        ("\"1m30s\"", "\"0s\"", "give a step no time at all"),
         ("name = \"fill\"", "name = \"small-files\"", "a second step `small-files`"),
         ("name = \"fill\"", "name = \"lost+found\"", "cannot be a name"),
         ("workload = \"fill-until-enospc\"", "", "`workload` is missing here"),
