@@ -1,1 +1,0 @@
-//! Claims of a source, judged on results.

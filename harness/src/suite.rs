@@ -1,1 +1,0 @@
-//! Suites: TOML files, resolved into cases.

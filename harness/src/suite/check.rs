@@ -1,0 +1,126 @@
+//! Names in a suite against what this program knows.
+
+use super::Known;
+use super::document::{Node, Place, Source};
+use super::model::{Model, Step, place};
+use super::names::unknown;
+use crate::claim::{ClaimSpec, Term, fact_keys};
+use crate::error::Result;
+
+/// Metrics of a whole case; all others are of a step.
+const CASE_METRICS: [&str; 3] = ["mkfs_s", "mount_s", "fsck_s"];
+
+/// Check the names of workloads, their parameters and the file systems that will run.
+pub(super) fn selection(source: &Source, model: &Model, known: &Known) -> Result<()> {
+    for filesystem in &model.filesystems {
+        let at = place(&filesystem.node, "name");
+        one_of(source, at, "file system", &filesystem.name, known.filesystems.iter().copied())?;
+    }
+    model.steps.iter().try_for_each(|step| workload(source, step, known))
+}
+
+fn workload(source: &Source, step: &Step, known: &Known) -> Result<()> {
+    let names = known.workloads.iter().map(|workload| workload.name.as_str());
+    one_of(source, place(&step.node, "workload"), "workload", &step.workload, names)?;
+    let workload = known.workloads.iter().find(|workload| workload.name == step.workload);
+    let common = ["name", "workload", "allow-limit"];
+    let parameters = workload.into_iter().flat_map(|workload| &workload.parameters).map(String::as_str);
+    let keys: Vec<_> = parameters.chain(common).collect();
+    step.parameters
+        .0
+        .iter()
+        .try_for_each(|entry| one_of(source, &entry.place, "key", &entry.key, keys.iter().copied()))
+}
+
+fn one_of<'a>(
+    source: &Source,
+    at: &Place,
+    what: &str,
+    name: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> Result<()> {
+    match known.clone().any(|other| other == name) {
+        true => Ok(()),
+        false => Err(source.error(at, &unknown(what, name, known))),
+    }
+}
+
+/// What references and claims may name: that of the suite itself, whatever is selected now.
+pub(super) struct Nameable<'a> {
+    source: &'a Source,
+    steps: Vec<&'a str>,
+    filesystems: Vec<&'a str>,
+    metrics: Vec<String>,
+    scales: &'a [String],
+}
+
+impl<'a> Nameable<'a> {
+    pub(super) fn new(source: &'a Source, model: &'a Model, scales: &'a [String], known: &Known) -> Self {
+        let mut metrics = fact_keys();
+        metrics.extend(known.metrics.iter().map(|key| (*key).to_owned()));
+        Self {
+            source,
+            steps: model.steps.iter().map(|step| step.name.as_str()).collect(),
+            filesystems: model.filesystems.iter().map(|filesystem| filesystem.id.as_str()).collect(),
+            metrics,
+            scales,
+        }
+    }
+
+    /// Check all references and claims of the suite.
+    pub(super) fn check(&self, model: &Model) -> Result<()> {
+        for (reference, node) in &model.references {
+            self.step(place(node, "step"), Some(&reference.step))?;
+            self.metric(place(node, "metric"), Some(&reference.step), &reference.metric)?;
+            self.filesystem(place(node, "filesystem"), &reference.filesystem)?;
+        }
+        model.claims.iter().try_for_each(|(claim, node)| self.claim(claim, node))
+    }
+
+    fn claim(&self, claim: &ClaimSpec, node: &Node) -> Result<()> {
+        self.step(place(node, "step"), claim.step.as_deref())?;
+        if let Some(metric) = &claim.metric {
+            self.metric(place(node, "metric"), claim.step.as_deref(), metric)?;
+        }
+        for scale in &claim.scales {
+            let known = self.scales.iter().map(String::as_str);
+            one_of(self.source, place(node, "scales"), "scale", scale, known)?;
+        }
+        let holds = place(node, "holds");
+        let condition = claim.condition().map_err(|error| {
+            self.source.error(&self.inside(holds, &claim.holds, &error.place), &error.message)
+        })?;
+        let term = |term: &Term| self.term(&self.inside(holds, &claim.holds, &term.place), term);
+        condition.terms().into_iter().try_for_each(term)
+    }
+
+    fn term(&self, at: &Place, term: &Term) -> Result<()> {
+        self.step(at, term.step.as_deref())?;
+        self.metric(at, term.step.as_deref(), &term.metric)?;
+        self.filesystem(at, &term.filesystem)
+    }
+
+    fn step(&self, at: &Place, step: Option<&str>) -> Result<()> {
+        step.map_or(Ok(()), |step| one_of(self.source, at, "step", step, self.steps.iter().copied()))
+    }
+
+    fn filesystem(&self, at: &Place, id: &str) -> Result<()> {
+        one_of(self.source, at, "file system", id, self.filesystems.iter().copied())
+    }
+
+    fn metric(&self, at: &Place, step: Option<&str>, key: &str) -> Result<()> {
+        match step {
+            Some(_) => one_of(self.source, at, "metric", key, self.metrics.iter().map(String::as_str)),
+            None => one_of(self.source, at, "metric of a whole case", key, CASE_METRICS.into_iter()),
+        }
+    }
+
+    /// The place of a part of a text; of the whole text where it is written with escapes.
+    fn inside(&self, at: &Place, text: &str, part: &std::ops::Range<usize>) -> Place {
+        let Place::File(span) = at else { return at.clone() };
+        match self.source.at(span).find(text) {
+            Some(start) => Place::File(span.start + start + part.start..span.start + start + part.end),
+            None => at.clone(),
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Suites: TOML files, resolved into what is run.
+//!
+//! A suite is data that other people write, so it is read strictly: a key that nobody knows, a
+//! wrong unit or a name that does not exist is refused with file, line and a caret, because a
+//! misspelt `count` would otherwise measure something else. What a suite gives can be changed by
+//! a scale (part of the suite), by `--set`, and by the options of the command line, in this order;
+//! all end in one tree that one reader checks.
+
+use std::time::Duration;
+
+use crate::case::{DirectIo, Store};
+use crate::claim::ClaimSpec;
+use crate::error::{Error, Result};
+use crate::result::{Configuration, Reference, SuiteInfo};
+use crate::units::{Bytes, Seed};
+use crate::workload::StepSpec;
+
+mod check;
+mod defaults;
+mod document;
+mod keys;
+mod model;
+mod names;
+mod overrides;
+mod reference;
+mod resolve;
+mod spec;
+
+pub use defaults::{
+    DEFAULT_BLOCK_SIZE, DEFAULT_SEED, DEFAULT_SIZE, DEFAULT_STORE, parse_direct_io, parse_store,
+};
+
+use document::{Data, Entry, Node, Place, Source, Table};
+use model::{Head, Model};
+
+/// What this program knows; passed in, so that suites do not depend on the tables of parts.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    /// Names of file systems.
+    pub filesystems: &'a [&'a str],
+    /// Workloads with the keys of their parameters.
+    pub workloads: &'a [KnownWorkload],
+    /// Keys of the metrics of a step. Facts and the metrics of a case are known here.
+    pub metrics: &'a [&'a str],
+}
+
+/// A workload and the keys of its parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownWorkload {
+    /// As suites write it.
+    pub name: String,
+    /// As suites write them.
+    pub parameters: Vec<String>,
+}
+
+/// What the command line (and `FSDUEL_*`) asks for; nothing leaves it to the suite.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options {
+    /// `--fs`, each as given.
+    pub filesystems: Vec<String>,
+    /// `--size`.
+    pub size: Option<Bytes>,
+    /// `--block-size`.
+    pub block_size: Option<Bytes>,
+    /// `--scale`.
+    pub scale: Option<String>,
+    /// `--set`, each as given.
+    pub set: Vec<String>,
+    /// `--mkfs-options`, each as given.
+    pub mkfs_options: Vec<String>,
+    /// `--seed`.
+    pub seed: Option<u64>,
+    /// `--timeout`.
+    pub timeout: Option<Duration>,
+    /// `--store`.
+    pub store: Option<String>,
+    /// `--direct-io`.
+    pub direct_io: Option<DirectIo>,
+    /// `--preallocate`.
+    pub preallocate: Option<bool>,
+    /// `--overcommit`.
+    pub overcommit: Option<bool>,
+    /// `--require-all`.
+    pub require_all: bool,
+}
+
+/// What is run, with every choice made.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// For the report; `resolved` in it holds every option.
+    pub info: SuiteInfo,
+    /// What is compared; the first is the baseline.
+    pub configurations: Vec<Configuration>,
+    /// The file systems were named by `--fs`, so one that cannot run is an error.
+    pub named: bool,
+    /// One that only the suite names and that cannot run is an error, too.
+    pub require_all: bool,
+    /// Steps, in order.
+    pub steps: Vec<StepSpec>,
+    /// Size of the image.
+    pub image_size: Bytes,
+    /// Block size of all file systems.
+    pub block_size: Bytes,
+    /// Decides every name, size, byte and order.
+    pub seed: Seed,
+    /// Where the images are.
+    pub store: Store,
+    /// Whether the loop device bypasses the host's page cache.
+    pub direct_io: DirectIo,
+    /// Allocate the whole image first.
+    pub preallocate: bool,
+    /// Go on although the store may fill up.
+    pub overcommit: bool,
+    /// Of one step.
+    pub timeout: Option<Duration>,
+    /// What the source says follows.
+    pub claims: Vec<ClaimSpec>,
+    /// Figures that the source printed.
+    pub references: Vec<Reference>,
+    /// Where the steps were written, for errors that a workload finds.
+    pub places: Places,
+}
+
+/// Where the steps of a suite were written.
+#[derive(Clone, Debug)]
+pub struct Places {
+    source: Source,
+    steps: Vec<(String, Place)>,
+}
+
+impl Places {
+    /// `error`, with the place where `step` was written.
+    #[must_use]
+    pub fn explain(&self, step: &str, error: Error) -> Error {
+        match self.steps.iter().find(|(name, _)| name == step) {
+            Some((_, place)) => keys::explain(&self.source, place, &error),
+            None => error,
+        }
+    }
+}
+
+/// A suite that was read.
+#[derive(Clone, Debug)]
+pub struct Suite {
+    source: Source,
+    root: Table,
+    head: Head,
+    scales: Vec<String>,
+    /// The only step of `--workload`; a lone key of `--set` is its parameter.
+    only_step: Option<String>,
+}
+
+impl Suite {
+    /// Read the text of a suite; `file` names it in messages.
+    ///
+    /// # Errors
+    ///
+    /// It is not TOML, has an unknown key, a value of a wrong kind or unit, or lacks one; in any
+    /// of its scales.
+    pub fn parse(file: &str, text: &str) -> Result<Self> {
+        let source = Source::new(file, text);
+        let root = source.parse()?;
+        Self::new(source, root, None)
+    }
+
+    /// A suite of one step, in place of a file.
+    ///
+    /// # Errors
+    ///
+    /// `workload` cannot be a name. Whether it is one is found when the suite is resolved.
+    pub fn of_workload(workload: &str) -> Result<Self> {
+        let option = format!("--workload {workload}");
+        let place = Place::Option(option.clone());
+        let text = |key: &str| entry(&place, key, Data::Text(workload.to_owned()));
+        let step =
+            Node { place: place.clone(), data: Data::Table(Table(vec![text("name"), text("workload")])) };
+        let root = Table(vec![
+            entry(&place, "suite", Data::Table(Table(vec![text("name")]))),
+            entry(&place, "step", Data::List(vec![step])),
+        ]);
+        Self::new(Source::new(&option, ""), root, Some(workload.to_owned()))
+    }
+
+    fn new(source: Source, root: Table, only_step: Option<String>) -> Result<Self> {
+        let head = Model::read(&source, &root)?.head;
+        let mut scales = overrides::scales(&source, &root)?;
+        for name in &scales {
+            let mut scaled = root.clone();
+            overrides::apply_scale(&source, &mut scaled, name)?;
+            Model::read(&source, &scaled)?;
+        }
+        check_scales(&source, &head, &scales)?;
+        scales.insert(0, head.base_scale.clone().unwrap_or_else(|| "base".into()));
+        Ok(Self { source, root, head, scales, only_step })
+    }
+
+    /// Name in the file.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.head.name
+    }
+
+    /// Title in the file; the name where there is none.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        &self.head.title
+    }
+
+    /// Names of its scales; the first is that of the values below no scale.
+    #[must_use]
+    pub fn scales(&self) -> &[String] {
+        &self.scales
+    }
+}
+
+fn entry(place: &Place, key: &str, data: Data) -> Entry {
+    Entry { key: key.to_owned(), place: place.clone(), node: Node { place: place.clone(), data } }
+}
+
+/// Names of scales must tell which values are meant.
+fn check_scales(source: &Source, head: &Head, scales: &[String]) -> Result<()> {
+    let base = head.base_scale.as_deref();
+    let problem = match &head.default_scale {
+        None if !scales.is_empty() => "several scales need `default-scale`".to_owned(),
+        _ if !scales.is_empty() && base.is_none() => "several scales need `base-scale`".to_owned(),
+        _ if base.is_some_and(|base| scales.iter().any(|name| name == base)) => {
+            "`base-scale` names the values outside of scales; a scale has the same name".to_owned()
+        }
+        Some(name) if base != Some(name) && !scales.contains(name) => {
+            names::unknown("scale", name, scales.iter().map(String::as_str).chain(base))
+        }
+        _ => return Ok(()),
+    };
+    Err(source.error(&head.place, &problem))
+}
+
+#[cfg(test)]
+mod tests;

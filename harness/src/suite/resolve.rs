@@ -1,0 +1,236 @@
+//! A suite with the options of the command line: what is run.
+
+use serde_json::{Value, json};
+
+use super::check::{self, Nameable};
+use super::defaults::{
+    DEFAULT_BLOCK_SIZE, DEFAULT_SEED, DEFAULT_SIZE, DEFAULT_STORE, Defaults, checked_block_size,
+    checked_timeout, parse_store,
+};
+use super::document::{Data, Entry, Node, Place, Table};
+use super::model::{Filesystem, Model, Step};
+use super::names::unknown;
+use super::{Known, Options, Places, Resolved, Suite, overrides, spec};
+use crate::case::{DirectIo, Store};
+use crate::error::{Error, Result};
+use crate::result::{Configuration, SuiteInfo};
+use crate::units::{Bytes, Seed};
+use crate::workload::StepSpec;
+
+impl Suite {
+    /// Decide everything: command line over suite, `--set` over a scale over `[defaults]`.
+    ///
+    /// # Errors
+    ///
+    /// A name that nobody knows, an option of a wrong form, a suite that asks for several kernels,
+    /// or (of kind [`Empty`](crate::error::Kind::Empty)) no step or no file system.
+    pub fn resolve(&self, options: &Options, known: &Known) -> Result<Resolved> {
+        let scale = self.scale(options)?;
+        for name in &self.scales {
+            check::selection(&self.source, &Model::read(&self.source, &self.at_scale(name)?)?, known)?;
+        }
+        let mut root = self.at_scale(&scale)?;
+        let own = Model::read(&self.source, &root)?;
+        Nameable::new(&self.source, &own, &self.scales, known).check(&own)?;
+        self.select(&mut root, options, known, !own.filesystems.is_empty())?;
+        for given in &options.set {
+            overrides::apply_set(&self.source, &mut root, given, self.only_step.as_deref())?;
+        }
+        let mut model = Model::read(&self.source, &root)?;
+        check::selection(&self.source, &model, known)?;
+        self.check_not_empty(&model)?;
+        replace_mkfs_options(&mut model.filesystems, &options.mkfs_options)?;
+        self.resolved(model, options, scale)
+    }
+
+    fn at_scale(&self, name: &str) -> Result<Table> {
+        let mut root = self.root.clone();
+        overrides::apply_scale(&self.source, &mut root, name)?;
+        Ok(root)
+    }
+
+    fn scale(&self, options: &Options) -> Result<String> {
+        let default = || self.head.default_scale.clone().unwrap_or_else(|| self.scales[0].clone());
+        let name = options.scale.clone().unwrap_or_else(default);
+        if self.scales.contains(&name) {
+            return Ok(name);
+        }
+        let known = self.scales.iter().map(String::as_str);
+        let place = Place::Option(format!("--scale {name}"));
+        Err(self.source.error(&place, &unknown("scale", &name, known)))
+    }
+
+    /// `--fs` in place of the suite's list; all that are known where there is neither.
+    fn select(&self, root: &mut Table, options: &Options, known: &Known, has_own: bool) -> Result<()> {
+        let nodes = match (options.filesystems.is_empty(), has_own) {
+            (false, _) => spec::filesystems(&options.filesystems)?,
+            (true, true) => return Ok(()),
+            (true, false) => spec::filesystems(&[known.filesystems.join(",")])?,
+        };
+        let place = Place::Option("--fs".into());
+        let node = Node { place: place.clone(), data: Data::List(nodes) };
+        root.set(Entry { key: "filesystem".into(), place, node });
+        Ok(())
+    }
+
+    fn check_not_empty(&self, model: &Model) -> Result<()> {
+        let name = self.name();
+        if model.steps.is_empty() {
+            return Err(Error::empty(format!("run suite {name}: it has no step"))
+                .next("add a [[step]], or take --workload NAME"));
+        }
+        if model.filesystems.is_empty() {
+            return Err(Error::empty(format!("run suite {name}: no file system is selected"))
+                .next("name one with --fs, or leave --fs out"));
+        }
+        match &model.matrix {
+            None => Ok(()),
+            Some(place) => Err(self
+                .source
+                .error(place, "a matrix of kernels needs the vm backend, which this version lacks")
+                .next("take the [matrix] out; the kernel of this machine is used")),
+        }
+    }
+
+    fn resolved(&self, model: Model, options: &Options, scale: String) -> Result<Resolved> {
+        let choices = Choices::of(&model.defaults, options)?;
+        let steps: Vec<_> = model.steps.iter().map(step).collect();
+        let block_size = u32::try_from(choices.block_size.0).unwrap_or(u32::MAX);
+        let configurations: Vec<_> =
+            model.filesystems.into_iter().map(|filesystem| configuration(filesystem, block_size)).collect();
+        let info = SuiteInfo {
+            name: model.head.name,
+            title: model.head.title,
+            scale,
+            source: model.head.source,
+            resolved: choices.json(&configurations, &steps),
+        };
+        Ok(Resolved {
+            info,
+            configurations,
+            named: !options.filesystems.is_empty(),
+            require_all: choices.require_all,
+            image_size: choices.size,
+            block_size: choices.block_size,
+            seed: choices.seed,
+            store: choices.store,
+            direct_io: choices.direct_io,
+            preallocate: choices.preallocate,
+            overcommit: choices.overcommit,
+            timeout: choices.timeout,
+            claims: model.claims.into_iter().map(|(claim, _)| claim).collect(),
+            references: model.references.into_iter().map(|(reference, _)| reference).collect(),
+            places: Places {
+                source: self.source.clone(),
+                steps: model.steps.into_iter().map(|step| (step.name, step.node.place)).collect(),
+            },
+            steps,
+        })
+    }
+}
+
+fn step(step: &Step) -> StepSpec {
+    let parameters = step.parameters.0.iter().map(|entry| (entry.key.clone(), entry.node.json())).collect();
+    StepSpec {
+        name: step.name.clone(),
+        workload: step.workload.clone(),
+        parameters: Value::Object(parameters),
+        allow_limit: step.allow_limit,
+    }
+}
+
+fn configuration(filesystem: Filesystem, block_size_bytes: u32) -> Configuration {
+    Configuration {
+        id: filesystem.id,
+        filesystem: filesystem.name,
+        mount_options: filesystem.mount,
+        mkfs_options: filesystem.mkfs,
+        block_size_bytes,
+        environment: 0,
+    }
+}
+
+/// Options for one id, or for all configurations of one file system, in place of the suite's:
+/// `mkfs.xfs` refuses an option that is given twice. Several for the same name add up.
+fn replace_mkfs_options(filesystems: &mut [Filesystem], given: &[String]) -> Result<()> {
+    let named = |filesystem: &Filesystem, name: &str| filesystem.id == name || filesystem.name == name;
+    let options = given.iter().map(|given| spec::mkfs_options(given)).collect::<Result<Vec<_>>>()?;
+    for ((name, _), given) in options.iter().zip(given) {
+        if !filesystems.iter().any(|filesystem| named(filesystem, name)) {
+            let known = filesystems.iter().map(|filesystem| filesystem.id.as_str());
+            return Err(Error::usage(format!("use `--mkfs-options {given}`")).because(unknown(
+                "file system",
+                name,
+                known,
+            )));
+        }
+    }
+    for filesystem in filesystems {
+        let mine = options.iter().filter(|(name, _)| named(filesystem, name));
+        let words: Vec<_> = mine.flat_map(|(_, words)| words.clone()).collect();
+        if options.iter().any(|(name, _)| named(filesystem, name)) {
+            filesystem.mkfs = words;
+        }
+    }
+    Ok(())
+}
+
+/// Every option with its value.
+struct Choices {
+    size: Bytes,
+    block_size: Bytes,
+    seed: Seed,
+    store: Store,
+    direct_io: DirectIo,
+    preallocate: bool,
+    overcommit: bool,
+    require_all: bool,
+    timeout: Option<std::time::Duration>,
+}
+
+impl Choices {
+    fn of(suite: &Defaults, line: &Options) -> Result<Self> {
+        let block_size = line.block_size.or(suite.block_size).unwrap_or(DEFAULT_BLOCK_SIZE);
+        let choices = Self {
+            size: line.size.or(suite.size).unwrap_or(DEFAULT_SIZE),
+            block_size: checked_block_size(block_size)?,
+            seed: line.seed.or(suite.seed).map_or(DEFAULT_SEED, Seed),
+            store: parse_store(line.store.as_deref().or(suite.store.as_deref()).unwrap_or(DEFAULT_STORE)),
+            direct_io: line.direct_io.or(suite.direct_io).unwrap_or_default(),
+            preallocate: line.preallocate.or(suite.preallocate).unwrap_or(false),
+            overcommit: line.overcommit.or(suite.overcommit).unwrap_or(false),
+            require_all: line.require_all || suite.require_all.unwrap_or(false),
+            timeout: line.timeout.map(checked_timeout).transpose()?.or(suite.timeout),
+        };
+        choices.check_size()?;
+        Ok(choices)
+    }
+
+    fn check_size(&self) -> Result<()> {
+        if self.size.0 > 0 && self.size.0.is_multiple_of(self.block_size.0) {
+            return Ok(());
+        }
+        Err(Error::usage(format!("make an image of {} bytes", self.size.0))
+            .because(format!("it is not a whole number of blocks of {}", self.block_size))
+            .next("take a multiple of the block size, such as 2GiB"))
+    }
+
+    fn json(&self, configurations: &[Configuration], steps: &[StepSpec]) -> Value {
+        json!({
+            "size_bytes": self.size,
+            "block_size_bytes": self.block_size,
+            "seed": self.seed.0.to_string(),
+            "store": match &self.store {
+                Store::Memory => "memory".into(),
+                Store::Directory(folder) => folder.to_string_lossy(),
+            },
+            "direct_io": self.direct_io,
+            "preallocate": self.preallocate,
+            "overcommit": self.overcommit,
+            "require_all": self.require_all,
+            "timeout_s": self.timeout.map(|timeout| timeout.as_secs_f64()),
+            "configurations": configurations,
+            "steps": steps,
+        })
+    }
+}
