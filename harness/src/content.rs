@@ -57,7 +57,6 @@ pub fn random(seed: Seed) -> Random {
 /// # Panics
 ///
 /// If the range is reversed.
-#[expect(clippy::cast_possible_truncation, reason = "the upper half of a product of 64-bit numbers")]
 pub fn draw(random: &mut Random, range: RangeInclusive<u64>) -> u64 {
     let (low, high) = range.into_inner();
     assert!(low <= high, "a range must not be reversed: {low}..{high}");

@@ -77,7 +77,7 @@ struct File {
 /// Why a file is open.
 enum Use {
     /// It was made, and is told at its close.
-    Make(Option<EntryHash>),
+    Make(Option<Box<EntryHash>>),
     /// It was opened; so many bytes of it were read.
     Read(u64),
 }
@@ -175,7 +175,7 @@ impl<'a> Plan<'a> {
 
     fn made(&mut self, file: File) {
         if let Use::Make(hash) = file.use_ {
-            let hash = hash.map_or(0, EntryHash::finish);
+            let hash = hash.map_or(0, |hash| hash.finish());
             self.tell(Entry { path: file.path, kind: EntryKind::File, size: file.size, hash });
         }
     }
@@ -205,7 +205,7 @@ impl Ops for Plan<'_> {
 
     fn create(&mut self, path: &str) -> Result<Handle> {
         self.count(Op::Create, path)?;
-        let hash = self.tell.is_some().then(|| EntryHash::file(path));
+        let hash = self.tell.is_some().then(|| Box::new(EntryHash::file(path)));
         Ok(self.keep(File { path: path.to_owned(), size: 0, use_: Use::Make(hash) }))
     }
 

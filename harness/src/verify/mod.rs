@@ -1,1 +1,5 @@
 //! Nothing is measured that was not verified.
+
+mod read_back;
+
+pub use read_back::{ReadBack, read_back};
