@@ -7,16 +7,21 @@
 //!
 //! Paths are relative to the mount; the first component is the directory of the step.
 
+mod entry;
 mod plan;
 mod real;
+mod record;
+mod replay;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use nix::errno::Errno;
 
-pub use plan::{Entry, EntryKind, Plan, entry_hash_of_dir};
-pub use real::{Progress, Real, Stop};
+pub use entry::{Entry, EntryHash, EntryKind, below};
+pub use plan::{Plan, Planned, Reach};
+pub use real::{Progress, Real, Record, Stop};
+pub use replay::{Replay, Visit};
 
 /// A kind of operation. Latency is recorded for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -169,4 +174,11 @@ pub trait Ops {
     fn readdir(&mut self, path: &str, tell: &mut dyn FnMut(&str, Kind)) -> Result<()>;
     /// Operations and bytes so far.
     fn counts(&self) -> &Counts;
+    /// Whether the bytes given to `write` matter. Where they do not, a workload need not make
+    /// them, so that planning and replaying cost no time inside the clock.
+    fn wants_bytes(&self) -> bool {
+        true
+    }
+    /// Tell the size that a file opened for reading must have, to an `Ops` that has no files.
+    fn expect_size(&mut self, _file: Handle, _size: u64) {}
 }

@@ -1,9 +1,293 @@
-//! `Ops` that does no I/O.
-/// x
-pub struct Plan;
-/// x
-pub struct Entry;
-/// x
-pub enum EntryKind {}
-/// x
-pub fn entry_hash_of_dir() {}
+//! `Ops` that does no I/O: it counts, and tells the tree that must exist afterwards.
+//!
+//! Entries are told as soon as they are final, a file at its close and a directory at its
+//! `mkdir`, so a plan needs memory for open files only, whatever the number of entries. What is
+//! removed again after it was told is counted and nothing more: a workload that deletes what it
+//! made has to hold its entries back, in an `Ops` in front of this one.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use nix::errno::Errno;
+
+use super::{Counts, Entry, EntryHash, EntryKind, Failure, Handle, Kind, Op, Ops, Result};
+use crate::units::Bytes;
+
+/// How far the work came before a limit ended it: what a plan repeats.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reach {
+    /// Bytes that `write` takes before it fails with `ENOSPC`.
+    pub written: Option<Bytes>,
+    /// Operations that succeed before one fails with `ENOSPC`.
+    pub operations: Option<u64>,
+}
+
+impl Reach {
+    /// Whether anything ends the work.
+    #[must_use]
+    pub fn is_limited(&self) -> bool {
+        self.written.is_some() || self.operations.is_some()
+    }
+}
+
+impl From<Option<Bytes>> for Reach {
+    fn from(written: Option<Bytes>) -> Self {
+        Self { written, operations: None }
+    }
+}
+
+/// What a plan came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Planned {
+    /// Operations and bytes.
+    pub counts: Counts,
+    /// Entries that were told.
+    pub entries: u64,
+    /// Sum of their hashes.
+    pub tree: u128,
+}
+
+impl Planned {
+    /// `tree` as in results: 32 hexadecimal digits.
+    #[must_use]
+    pub fn tree_hash(&self) -> String {
+        format!("{:032x}", self.tree)
+    }
+}
+
+type Tell<'a> = &'a mut dyn FnMut(Entry);
+type Sink<'a> = &'a mut dyn FnMut(u64, &[u8]);
+
+/// Plans the work.
+pub struct Plan<'a> {
+    reach: Reach,
+    stop: Option<&'a AtomicBool>,
+    tell: Option<Tell<'a>>,
+    capture: Option<(&'a str, Sink<'a>)>,
+    files: Vec<Option<File>>,
+    operations: u64,
+    planned: Planned,
+}
+
+struct File {
+    path: String,
+    size: u64,
+    use_: Use,
+}
+
+/// Why a file is open.
+enum Use {
+    /// It was made, and is told at its close.
+    Make(Option<Box<EntryHash>>),
+    /// It was opened; so many bytes of it were read.
+    Read(u64),
+}
+
+impl<'a> Plan<'a> {
+    /// Tell every entry, with its hash. The work ends where `reach` says, if it says so.
+    pub fn new(reach: impl Into<Reach>, tell: &'a mut dyn FnMut(Entry)) -> Self {
+        Self { tell: Some(tell), ..Self::of(reach.into()) }
+    }
+
+    /// Count only.
+    #[must_use]
+    pub fn counting() -> Self {
+        Self::of(Reach::default())
+    }
+
+    /// Give every byte of the file `path`, with its offset, to `sink`.
+    pub fn capture(path: &'a str, reach: impl Into<Reach>, sink: &'a mut dyn FnMut(u64, &[u8])) -> Self {
+        Self { capture: Some((path, sink)), ..Self::of(reach.into()) }
+    }
+
+    fn of(reach: Reach) -> Self {
+        Self {
+            reach,
+            stop: None,
+            tell: None,
+            capture: None,
+            files: Vec::new(),
+            operations: 0,
+            planned: Planned::default(),
+        }
+    }
+
+    /// Every call fails with `EINTR` once `stop` is true.
+    #[must_use]
+    pub fn stopped_by(mut self, stop: &'a AtomicBool) -> Self {
+        self.stop = Some(stop);
+        self
+    }
+
+    /// Tell the files that a limit left open, and what the plan came to.
+    #[must_use]
+    pub fn finish(mut self) -> Planned {
+        for file in std::mem::take(&mut self.files).into_iter().flatten() {
+            self.made(file);
+        }
+        self.planned
+    }
+
+    fn check(&self, op: Op, path: &str) -> Result<()> {
+        let failure = |errno| Err(Failure { op, path: path.to_owned(), errno });
+        if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return failure(Errno::EINTR);
+        }
+        if self.reach.operations.is_some_and(|limit| self.operations >= limit) {
+            return failure(Errno::ENOSPC);
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, op: Op, path: &str) -> Result<()> {
+        self.check(op, path)?;
+        self.done(op);
+        Ok(())
+    }
+
+    fn done(&mut self, op: Op) {
+        self.operations += 1;
+        *self.planned.counts.operations.entry(op).or_insert(0) += 1;
+    }
+
+    fn keep(&mut self, file: File) -> Handle {
+        let free = self.files.iter().position(Option::is_none);
+        let at = free.unwrap_or(self.files.len());
+        if free.is_none() {
+            self.files.push(None);
+        }
+        self.files[at] = Some(file);
+        Handle(at)
+    }
+
+    /// Check an operation on an open file.
+    fn on_file(&self, op: Op, file: Handle) -> Result<()> {
+        let Some(Some(file)) = self.files.get(file.0) else {
+            return Err(Failure { op, path: String::new(), errno: Errno::EBADF });
+        };
+        self.check(op, &file.path)
+    }
+
+    /// Bytes that a `write` of `length` takes.
+    fn taken(&self, length: usize) -> usize {
+        let left = self.reach.written.map(|all| all.0 - self.planned.counts.written_bytes);
+        left.map_or(length, |left| usize::try_from(left).unwrap_or(usize::MAX).min(length))
+    }
+
+    fn made(&mut self, file: File) {
+        if let Use::Make(hash) = file.use_ {
+            let hash = hash.map_or(0, |hash| hash.finish());
+            self.tell(Entry { path: file.path, kind: EntryKind::File, size: file.size, hash });
+        }
+    }
+
+    fn tell(&mut self, entry: Entry) {
+        let Some(tell) = &mut self.tell else { return };
+        self.planned.entries += 1;
+        self.planned.tree = self.planned.tree.wrapping_add(entry.hash);
+        tell(entry);
+    }
+}
+
+impl Ops for Plan<'_> {
+    /// The directory of the step itself is no entry of its tree.
+    fn mkdir(&mut self, path: &str) -> Result<()> {
+        self.count(Op::Mkdir, path)?;
+        if self.tell.is_some() && path.contains('/') {
+            let hash = EntryHash::directory(path);
+            self.tell(Entry { path: path.to_owned(), kind: EntryKind::Directory, size: 0, hash });
+        }
+        Ok(())
+    }
+
+    fn rmdir(&mut self, path: &str) -> Result<()> {
+        self.count(Op::Rmdir, path)
+    }
+
+    fn create(&mut self, path: &str) -> Result<Handle> {
+        self.count(Op::Create, path)?;
+        let hash = self.tell.is_some().then(|| Box::new(EntryHash::file(path)));
+        Ok(self.keep(File { path: path.to_owned(), size: 0, use_: Use::Make(hash) }))
+    }
+
+    fn open(&mut self, path: &str) -> Result<Handle> {
+        self.count(Op::Open, path)?;
+        Ok(self.keep(File { path: path.to_owned(), size: 0, use_: Use::Read(0) }))
+    }
+
+    fn write(&mut self, file: Handle, bytes: &[u8]) -> Result<usize> {
+        self.on_file(Op::Write, file)?;
+        let taken = self.taken(bytes.len());
+        let Some(Some(open)) = self.files.get_mut(file.0) else { unreachable!("on_file has looked") };
+        if taken == 0 && !bytes.is_empty() {
+            return Err(Failure { op: Op::Write, path: open.path.clone(), errno: Errno::ENOSPC });
+        }
+        let bytes = &bytes[..taken];
+        if let Some((path, sink)) = &mut self.capture
+            && *path == open.path
+        {
+            sink(open.size, bytes);
+        }
+        if let Use::Make(Some(hash)) = &mut open.use_ {
+            hash.content(bytes);
+        }
+        open.size += taken as u64;
+        self.planned.counts.written_bytes += taken as u64;
+        self.done(Op::Write);
+        Ok(taken)
+    }
+
+    /// As many bytes as [`Ops::expect_size`] told, which are not written into `into`.
+    fn read(&mut self, file: Handle, into: &mut [u8]) -> Result<usize> {
+        self.on_file(Op::Read, file)?;
+        let mut read = 0;
+        if let Some(Some(File { size, use_: Use::Read(at), .. })) = self.files.get_mut(file.0) {
+            read = (*size - *at).min(into.len() as u64);
+            *at += read;
+        }
+        self.planned.counts.read_bytes += read;
+        self.done(Op::Read);
+        Ok(usize::try_from(read).expect("it is at most the length of a buffer"))
+    }
+
+    fn fsync(&mut self, file: Handle) -> Result<()> {
+        self.on_file(Op::Fsync, file)?;
+        self.done(Op::Fsync);
+        Ok(())
+    }
+
+    fn close(&mut self, file: Handle) -> Result<()> {
+        self.on_file(Op::Close, file)?;
+        self.done(Op::Close);
+        if let Some(file) = self.files.get_mut(file.0).and_then(Option::take) {
+            self.made(file);
+        }
+        Ok(())
+    }
+
+    fn unlink(&mut self, path: &str) -> Result<()> {
+        self.count(Op::Unlink, path)
+    }
+
+    fn stat(&mut self, path: &str) -> Result<u64> {
+        self.count(Op::Stat, path)?;
+        Ok(0)
+    }
+
+    fn readdir(&mut self, path: &str, _tell: &mut dyn FnMut(&str, Kind)) -> Result<()> {
+        self.count(Op::Readdir, path)
+    }
+
+    fn counts(&self) -> &Counts {
+        &self.planned.counts
+    }
+
+    fn wants_bytes(&self) -> bool {
+        self.tell.is_some() || self.capture.is_some()
+    }
+
+    fn expect_size(&mut self, file: Handle, size: u64) {
+        if let Some(Some(file)) = self.files.get_mut(file.0) {
+            file.size = size;
+        }
+    }
+}

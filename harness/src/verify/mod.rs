@@ -2,3 +2,6 @@
 
 pub mod fsck;
 pub mod kernel_log;
+mod read_back;
+
+pub use read_back::{ReadBack, read_back};

@@ -1,8 +1,26 @@
 //! What is done on a file system: one file and one row of the table for each workload.
+//!
+//! A workload knows its calls ([`Ops`]) and the seed of the run, never the file system it is on.
+//! The same work can be done, planned and replayed, so a later step (`remove`, `read`, ...) and
+//! the verification know every name and byte of an earlier one without being told.
+
+mod shared;
+
+mod fill_until_enospc;
+mod list;
+mod many_directories;
+mod many_small_files;
+mod read;
+mod remove;
+mod stat;
+
+use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::error::Result;
+pub use shared::parameters::Parameter;
+
+use crate::error::{Error, Result};
 use crate::ops::{self, Ops};
 use crate::result::Which;
 use crate::units::{Bytes, Seed};
@@ -33,7 +51,8 @@ pub struct Recovered {
 
 /// Work through the operations layer, the same for the same seed.
 pub trait Workload: Send + Sync {
-    /// Do the work through `ops`. The caller starts and stops the clock.
+    /// Do the work through `ops`. The caller starts and stops the clock. `seed` is that of the
+    /// run: each step derives its own from its name.
     ///
     /// # Errors
     ///
@@ -48,6 +67,11 @@ pub trait Workload: Send + Sync {
 
     /// Whether it fills the file system, so that the whole image may be written.
     fn fills(&self) -> bool {
+        false
+    }
+
+    /// Whether each of its files must have all its blocks: written zeros are no holes.
+    fn is_dense(&self) -> bool {
         false
     }
 
@@ -98,7 +122,7 @@ pub struct Earlier {
     /// Name of the step, and of its directory.
     pub step: String,
     /// What made the tree.
-    pub workload: std::sync::Arc<dyn Workload>,
+    pub workload: Arc<dyn Workload>,
 }
 
 /// What a workload is built from.
@@ -116,3 +140,54 @@ pub struct Build<'a> {
     /// The mount options ask for compression.
     pub compressing: bool,
 }
+
+/// One workload, for the command line and for suites.
+pub struct Row {
+    /// As suites spell it.
+    pub name: &'static str,
+    /// In a sentence.
+    pub meaning: &'static str,
+    /// What a suite may set.
+    pub parameters: &'static [Parameter],
+    /// Build a step of it.
+    pub build: fn(&Build) -> Result<Arc<dyn Workload>>,
+}
+
+/// All workloads, in the order of lists.
+pub static ALL: &[Row] = &[
+    many_small_files::ROW,
+    many_directories::ROW,
+    remove::ROW,
+    list::ROW,
+    stat::ROW,
+    read::ROW,
+    fill_until_enospc::ROW,
+];
+
+/// Build a step of the workload `name`.
+///
+/// # Errors
+///
+/// No such workload, or parameters it does not have or cannot work with.
+pub fn build(step: &Build, name: &str) -> Result<Arc<dyn Workload>> {
+    let row = ALL.iter().find(|row| row.name == name).ok_or_else(|| {
+        let known: Vec<&str> = ALL.iter().map(|row| row.name).collect();
+        Error::usage(format!("run step `{}`: there is no workload `{name}`", step.step))
+            .next(format!("use one of {}", known.join(", ")))
+    })?;
+    (row.build)(step)
+}
+
+/// Operations and bytes that `workload` will need; `None` where only the file system decides.
+#[must_use]
+pub fn totals(workload: &dyn Workload, seed: Seed) -> Option<ops::Counts> {
+    if workload.fills() {
+        return None;
+    }
+    let mut plan = ops::Plan::counting();
+    workload.run(&mut plan, seed).ok()?;
+    Some(plan.finish().counts)
+}
+
+#[cfg(test)]
+mod tests;

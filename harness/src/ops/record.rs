@@ -1,0 +1,151 @@
+//! What `Real` writes down: latency by kind of operation, and bytes over time.
+//!
+//! Histograms are made on first use (216 KiB each) and samples are thinned out, so that a record
+//! stays small however long a step takes. Recording costs 4 to 6 ns, one time stamp 25 ns.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+
+use super::Op;
+use crate::result::{Latency, Series};
+
+/// Longest latency that is told apart.
+const LONGEST_NS: u64 = 600_000_000_000;
+/// Three significant digits: 0.1 %.
+const DIGITS: u8 = 3;
+/// Samples of a series before every second one is dropped.
+const SAMPLES: usize = 4096;
+/// Time between samples at first; it doubles each time they are thinned out, so it stays below
+/// one second for half an hour.
+const INTERVAL: Duration = Duration::from_millis(250);
+
+/// Latency of each kind of operation.
+#[derive(Default)]
+pub(super) struct Latencies([Option<Histogram<u64>>; Op::ALL.len()]);
+
+impl Latencies {
+    /// Add one operation.
+    pub(super) fn record(&mut self, op: Op, took: Duration) {
+        let nanoseconds = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        self.0[op as usize]
+            .get_or_insert_with(|| {
+                Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("the bounds are valid")
+            })
+            .saturating_record(nanoseconds.max(1));
+    }
+
+    /// In numbers, by the name of the operation.
+    pub(super) fn summary(&self) -> BTreeMap<String, Latency> {
+        let histograms = Op::ALL.into_iter().zip(&self.0);
+        histograms
+            .filter_map(|(op, histogram)| Some((op.name().to_owned(), latency(histogram.as_ref()?))))
+            .collect()
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "below 600 s in ns, which is exact")]
+fn latency(histogram: &Histogram<u64>) -> Latency {
+    let quantile = |q| histogram.value_at_quantile(q) as f64 / 1e9;
+    let buckets: Vec<String> = histogram
+        .iter_recorded()
+        .map(|bucket| format!("{}:{}", bucket.value_iterated_to(), bucket.count_at_value()))
+        .collect();
+    Latency {
+        count: histogram.len(),
+        p50_s: quantile(0.5),
+        p90_s: quantile(0.9),
+        p99_s: quantile(0.99),
+        p999_s: quantile(0.999),
+        max_s: histogram.max() as f64 / 1e9,
+        histogram: buckets.join(" "),
+    }
+}
+
+/// Bytes over time.
+pub(super) struct Samples {
+    series: Series,
+    interval: Duration,
+}
+
+impl Samples {
+    /// Begins with 0 bytes at 0 s.
+    pub(super) fn new() -> Self {
+        let mut series = Series { name: "payload_bytes".into(), unit: "bytes".into(), ..Series::default() };
+        series.t_s.push(0.0);
+        series.value.push(0.0);
+        Self { series, interval: INTERVAL }
+    }
+
+    /// Time until the next sample is due.
+    pub(super) fn interval(&self) -> Duration {
+        self.interval
+    }
+
+    /// Add a sample, and thin out where there are too many.
+    #[expect(clippy::cast_precision_loss, reason = "exact below 9 PB")]
+    pub(super) fn add(&mut self, at: Duration, bytes: u64) {
+        self.series.t_s.push(at.as_secs_f64());
+        self.series.value.push(bytes as f64);
+        if self.series.t_s.len() >= SAMPLES {
+            thin_out(&mut self.series.t_s);
+            thin_out(&mut self.series.value);
+            self.interval *= 2;
+        }
+    }
+
+    /// The series.
+    pub(super) fn finish(self) -> Series {
+        self.series
+    }
+}
+
+/// Keep the first, the third, ...
+fn thin_out(numbers: &mut Vec<f64>) {
+    let mut keep = false;
+    numbers.retain(|_| {
+        keep = !keep;
+        keep
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_operations_that_were_done_have_a_latency() {
+        let mut latencies = Latencies::default();
+        for milliseconds in 1..=100 {
+            latencies.record(Op::Fsync, Duration::from_millis(milliseconds));
+        }
+        let summary = latencies.summary();
+        assert_eq!(summary.keys().collect::<Vec<_>>(), ["fsync"]);
+        let fsync = &summary["fsync"];
+        assert_eq!(fsync.count, 100);
+        assert!((fsync.p50_s - 0.05).abs() < 0.0001, "{}", fsync.p50_s);
+        assert!((fsync.max_s - 0.1).abs() < 0.0002, "{}", fsync.max_s);
+    }
+
+    #[test]
+    fn a_histogram_is_written_as_upper_nanoseconds_and_count() {
+        let mut latencies = Latencies::default();
+        for nanoseconds in [5, 5, 900] {
+            latencies.record(Op::Write, Duration::from_nanos(nanoseconds));
+        }
+        assert_eq!(latencies.summary()["write"].histogram, "5:2 900:1");
+    }
+
+    #[test]
+    fn a_long_series_is_thinned_out_and_keeps_its_begin() {
+        let mut samples = Samples::new();
+        for second in 1..100_000 {
+            samples.add(Duration::from_secs(second), second);
+        }
+        assert!(samples.interval() > INTERVAL);
+        let series = samples.finish();
+        assert!(series.t_s.len() < SAMPLES && series.t_s.len() == series.value.len());
+        assert_eq!((series.t_s[0], series.t_s.last()), (0.0, Some(&99_999.0)));
+    }
+}

@@ -1,0 +1,162 @@
+//! Parameters of a step: read strictly, with one source of defaults for the program and its help.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::workload::Build;
+
+/// A parameter of a workload, for help and lists.
+pub struct Parameter {
+    /// As suites spell it.
+    pub key: &'static str,
+    /// In a sentence.
+    pub meaning: &'static str,
+    /// The value where a suite gives none.
+    pub default: &'static str,
+}
+
+/// Read the parameters of a step into the workload's own struct.
+pub fn read<T: DeserializeOwned>(build: &Build) -> Result<T> {
+    let value = match build.parameters {
+        Value::Null => Value::Object(serde_json::Map::new()),
+        value => value.clone(),
+    };
+    serde_json::from_value(value).map_err(|cause| {
+        Error::usage(format!("use the parameters of step `{}`", build.step))
+            .because(cause)
+            .next("`fsduel list workloads` shows the parameters of each workload")
+    })
+}
+
+/// A step cannot do nothing.
+pub fn at_least_one(build: &Build, key: &str, value: u64) -> Result<()> {
+    if value > 0 {
+        return Ok(());
+    }
+    Err(Error::usage(format!("run step `{}` with {key} = 0", build.step))
+        .next(format!("set {key} to 1 or more")))
+}
+
+/// When files are brought to the device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fsync {
+    /// Never; `syncfs` of the measurement does it.
+    #[default]
+    None,
+    /// Each file before its close.
+    File,
+    /// Each file, opened again, after all have been made.
+    End,
+}
+
+/// A number, or all numbers from one to another, both included: `"1..9"`, `4096`, `"4KiB"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The smallest.
+    pub low: u64,
+    /// The largest.
+    pub high: u64,
+}
+
+impl Span {
+    /// For a draw.
+    pub fn range(self) -> RangeInclusive<u64> {
+        self.low..=self.high
+    }
+
+    fn parse(text: &str) -> std::result::Result<Self, String> {
+        let (low, high) = text.split_once("..").unwrap_or((text, text));
+        let (low, high) = (parse_size(low)?, parse_size(high)?);
+        if low > high {
+            return Err(format!("the range `{text}` is reversed; write the smaller number first"));
+        }
+        Ok(Self { low, high })
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.low == self.high {
+            write!(f, "{}", self.low)
+        } else {
+            write!(f, "{}..{}", self.low, self.high)
+        }
+    }
+}
+
+impl Serialize for Span {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Span {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let text = match Value::deserialize(deserializer)? {
+            Value::Number(number) => number.to_string(),
+            Value::String(text) => text,
+            other => return Err(D::Error::custom(format!("`{other}` is no number, size or range"))),
+        };
+        Self::parse(&text).map_err(D::Error::custom)
+    }
+}
+
+/// Powers of 1024 as in `mkfs` and `truncate` (`4k`, `4KiB`); `kB`, `MB`, `GB`, `TB` are powers of
+/// 1000.
+fn parse_size(text: &str) -> std::result::Result<u64, String> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let unit: u64 = match text[digits..].trim() {
+        "" | "B" => 1,
+        "k" | "K" | "KiB" => 1 << 10,
+        "M" | "MiB" => 1 << 20,
+        "G" | "GiB" => 1 << 30,
+        "T" | "TiB" => 1 << 40,
+        "kB" => 1000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        "TB" => 1_000_000_000_000,
+        _ => return Err(format!("`{text}` is no size; write it as 4096, 4k, 4KiB, 1MiB or 1MB")),
+    };
+    let number: u64 = text[..digits].parse().map_err(|_| format!("`{text}` is no number"))?;
+    number.checked_mul(unit).ok_or_else(|| format!("`{text}` is too large"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_is_a_number_a_size_or_a_range() {
+        for (text, low, high) in
+            [("\"1..9\"", 1, 9), ("7", 7, 7), ("\"4k\"", 4096, 4096), ("\"1KiB .. 1MB\"", 1024, 1_000_000)]
+        {
+            let span: Span = serde_json::from_str(text).unwrap();
+            assert_eq!(span, Span { low, high }, "{text}");
+            let again: Span = serde_json::from_value(serde_json::to_value(span).unwrap()).unwrap();
+            assert_eq!(again, span);
+        }
+    }
+
+    #[test]
+    fn what_is_no_span_is_refused_with_the_reason() {
+        for (text, reason) in [
+            ("\"9..1\"", "reversed"),
+            ("\"4 Kb\"", "no size"),
+            ("-1", "no size"),
+            ("1.5", "no size"),
+            ("\"..9\"", "no number"),
+            ("\"99999999T\"", "too large"),
+            ("true", "no number, size or range"),
+        ] {
+            let error = serde_json::from_str::<Span>(text).unwrap_err().to_string();
+            assert!(error.contains(reason), "{text}: {error}");
+        }
+    }
+}
