@@ -57,7 +57,8 @@ pub(super) struct Nameable<'a> {
 impl<'a> Nameable<'a> {
     pub(super) fn new(source: &'a Source, model: &'a Model, scales: &'a [String], known: &Known) -> Self {
         let mut metrics = fact_keys();
-        metrics.extend(known.metrics.iter().map(|key| (*key).to_owned()));
+        let of_a_step = |key: &&&str| !CASE_METRICS.contains(*key);
+        metrics.extend(known.metrics.iter().filter(of_a_step).map(|key| (*key).to_owned()));
         Self {
             source,
             steps: model.steps.iter().map(|step| step.name.as_str()).collect(),

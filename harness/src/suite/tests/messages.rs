@@ -91,6 +91,7 @@ fn names_that_do_not_exist_are_refused() {
         ("scales = [\"full\"]", "scales = [\"ful\"]", "unknown scale `ful`; did you mean `full`?"),
         ("btrfs < nojournal", "fil.synced_s[btrfs] < 1", "unknown step `fil`"),
         ("btrfs < nojournal", "fill.sync_s[btrfs] < 1", "did you mean `synced_s`?"),
+        ("btrfs < nojournal", "fill.mkfs_s[btrfs] < 1", "unknown metric `mkfs_s`"),
         ("btrfs < nojournal", "btrfs < 53MB", "is not a plain number"),
         ("default-scale = \"quick\"", "default-scale = \"quik\"", "did you mean `quick`?"),
         ("default-scale = \"quick\"", "", "several scales need `default-scale`"),

@@ -27,7 +27,7 @@ fn workloads() -> Vec<KnownWorkload> {
 }
 
 fn resolve(suite: &Suite, options: &Options) -> Result<Resolved> {
-    let metrics = [METRICS.as_slice(), &["metadata_ratio"]].concat();
+    let metrics = [METRICS.as_slice(), &["metadata_ratio", "mkfs_s"]].concat();
     suite.resolve(
         options,
         &Known { filesystems: &["btrfs", "ext4", "xfs"], workloads: &workloads(), metrics: &metrics },
