@@ -112,6 +112,7 @@ pub fn of_error(error: &Error, signal: Option<u8>) -> u8 {
         Kind::Unavailable => UNAVAILABLE,
         Kind::Environment => ENVIRONMENT,
         Kind::Damage => DAMAGE,
+        Kind::Empty => EMPTY,
         Kind::Stopped => signal.map_or(TIME_LIMIT, |signal| 128 + signal),
     }
 }
@@ -226,6 +227,7 @@ mod tests {
             (Error::unavailable("x"), UNAVAILABLE),
             (Error::environment("x"), ENVIRONMENT),
             (Error::damage("x"), DAMAGE),
+            (Error::empty("x"), EMPTY),
             (Error::stopped("x"), TIME_LIMIT),
         ] {
             assert_eq!(of_error(&error, None), wanted, "{error}");

@@ -20,7 +20,9 @@ use cli::{Cli, Command};
 
 fn main() -> ExitCode {
     // A measured case is this program again, in namespaces of its own.
-    parts::run_if_worker();
+    if let Some(code) = parts::run_if_worker() {
+        std::process::exit(code);
+    }
     logger::start();
     let code = match Cli::try_parse() {
         Ok(cli) => dispatch(cli.command).unwrap_or_else(|error| {

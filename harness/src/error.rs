@@ -18,6 +18,8 @@ pub enum Kind {
     Harness,
     /// The command line or a suite file is wrong (exit 2).
     Usage,
+    /// Nothing is left to run (exit 4).
+    Empty,
     /// This machine lacks something (exit 69).
     Unavailable,
     /// The environment broke a measurement (exit 7).
@@ -46,6 +48,11 @@ impl Error {
     /// The command line or a suite file asks for something that makes no sense.
     pub fn usage(doing: impl Into<String>) -> Self {
         Self::new(doing).of_kind(Kind::Usage)
+    }
+
+    /// Nothing is left to run.
+    pub fn empty(doing: impl Into<String>) -> Self {
+        Self::new(doing).of_kind(Kind::Empty)
     }
 
     /// This machine lacks something.

@@ -204,6 +204,7 @@ impl From<&Error> for Reason {
         let code = match error.kind() {
             Kind::Harness => "harness",
             Kind::Usage => "usage",
+            Kind::Empty => "empty",
             Kind::Unavailable => "unavailable",
             Kind::Environment => "environment",
             Kind::Damage => "damage",

@@ -31,8 +31,9 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
         to_stdout(|out| plans.iter().try_for_each(|plan| dry(out, plan)))?;
         return Ok(exit::OK);
     }
+    plans.iter().try_for_each(parts::Plan::admit)?;
     let mut codes = Vec::new();
-    for plan in plans {
+    for plan in &plans {
         codes.push(one(&arguments.results, plan)?);
         if parts::signal().is_some() {
             break;
@@ -43,16 +44,15 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
 
 fn dry(out: &mut dyn Write, plan: &parts::Plan) -> Result<()> {
     use fsduel_harness::error::Cannot;
-    writeln!(out, "{}\n{}", plan.text, plan.costs).cannot(|| "write the plan".into())
+    writeln!(out, "{}\n{}", plan.describe(), plan.costs()).cannot(|| "write the plan".into())
 }
 
 /// Run one suite to its exit code.
-fn one(results: &Results, plan: parts::Plan) -> Result<u8> {
+fn one(results: &Results, plan: &parts::Plan) -> Result<u8> {
     if !results.quiet {
-        let _ = writeln!(std::io::stderr(), "{}", plan.costs);
+        let _ = writeln!(std::io::stderr(), "{}", plan.costs());
     }
-    let named = plan.named;
-    let json = json_path(results).map(|path| destination::for_suite(path, &plan.suite));
+    let json = json_path(results).map(|path| destination::for_suite(path, plan.suite()));
     let mut partial = json.as_deref().map(Partial::start).transpose()?;
     let mut progress = Progress::start(results.quiet);
     let report = parts::run(plan, &mut |event| {
@@ -68,7 +68,7 @@ fn one(results: &Results, plan: parts::Plan) -> Result<u8> {
     }
     partial.map(Partial::remove).transpose()?;
     write_all(&report, &shown(results))?;
-    let asked = exit::Asked { named, require_all: results.require_all, signal: parts::signal() };
+    let asked = exit::Asked { named: plan.named, require_all: results.require_all, signal: parts::signal() };
     Ok(exit::code(&report, asked))
 }
 
@@ -102,7 +102,7 @@ fn check_destinations(results: &Results, plans: &[parts::Plan]) -> Result<()> {
                 .next("put {suite} into the path; it stands for the name of the suite"));
         }
         for plan in plans {
-            destination::test(&destination::for_suite(path, &plan.suite))?;
+            destination::test(&destination::for_suite(path, plan.suite()))?;
         }
     }
     Ok(())
