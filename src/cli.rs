@@ -260,3 +260,33 @@ pub struct GcArguments {
 fn workload_names() -> PossibleValuesParser {
     PossibleValuesParser::new(parts::workloads().into_iter().map(|row| row.name))
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_option_of_run_and_report_has_its_variable() {
+        let mut command = Cli::command();
+        command.build();
+        for name in ["run", "report"] {
+            let command = command.find_subcommand(name).unwrap();
+            let options = command.get_opts().filter(|option| option.get_id() != "help");
+            let options: Vec<_> = options.collect();
+            assert!(!options.is_empty());
+            for option in options {
+                let long = option.get_long().unwrap();
+                let wanted = format!("FSDUEL_{}", long.to_uppercase().replace('-', "_"));
+                let variable = option.get_env().and_then(|name| name.to_str());
+                assert_eq!(variable, Some(wanted.as_str()), "--{long}");
+            }
+        }
+    }
+}
