@@ -36,6 +36,7 @@ pub enum RunEvent {
 /// What will run, and what it costs.
 pub struct Plan {
     pub named: bool,
+    pub require_all: bool,
     inner: std::convert::Infallible,
 }
 

@@ -20,11 +20,11 @@ const ALL: [(Topic, &str); 5] = [
 /// Print one topic, or all of them under headings.
 pub fn list(arguments: &ListArguments) -> Result<u8> {
     to_stdout(|out| {
-        for (topic, heading) in ALL {
+        for (at, (topic, heading)) in ALL.into_iter().enumerate() {
             match arguments.topic {
                 Some(wanted) if wanted != topic => continue,
                 Some(_) => {}
-                None => writeln!(out, "{heading}").cannot(doing)?,
+                None => writeln!(out, "{}{heading}", if at > 0 { "\n" } else { "" }).cannot(doing)?,
             }
             let indent = if arguments.topic.is_none() { "  " } else { "" };
             columns(out, indent, &rows(topic)).cannot(doing)?;

@@ -68,7 +68,7 @@ fn one(results: &Results, plan: &parts::Plan) -> Result<u8> {
     }
     partial.map(Partial::remove).transpose()?;
     write_all(&report, &shown(results))?;
-    let asked = exit::Asked { named: plan.named, require_all: results.require_all, signal: parts::signal() };
+    let asked = exit::Asked { named: plan.named, require_all: plan.require_all, signal: parts::signal() };
     Ok(exit::code(&report, asked))
 }
 
