@@ -72,7 +72,7 @@ fn sources(folder: &str) -> Vec<Source> {
     let texts: Vec<_> =
         rust_files(&root).into_iter().map(|path| (fs::read_to_string(&path).unwrap(), path)).collect();
     let for_tests: BTreeSet<_> = texts.iter().flat_map(|(text, path)| test_files(text, path)).collect();
-    let kept = texts.into_iter().filter(|(_, path)| !for_tests.contains(path));
+    let kept = texts.into_iter().filter(|(_, path)| !for_tests.iter().any(|made| path.starts_with(made)));
     kept.map(|(text, path)| Source {
         path: path.strip_prefix(&root).unwrap().to_owned(),
         code: production(&text),
@@ -80,7 +80,7 @@ fn sources(folder: &str) -> Vec<Source> {
     .collect()
 }
 
-/// The files behind `#[cfg(test)] mod NAME;` in the file at `path`.
+/// The file, or the folder, behind `#[cfg(test)] mod NAME;` in the file at `path`.
 fn test_files(text: &str, path: &Path) -> Vec<PathBuf> {
     let folder = match path.file_stem().and_then(|stem| stem.to_str()) {
         Some("mod" | "lib" | "main") => path.parent().unwrap().to_owned(),
@@ -91,7 +91,7 @@ fn test_files(text: &str, path: &Path) -> Vec<PathBuf> {
         let words = line.strip_prefix("pub(crate) ").or(line.strip_prefix("pub(super) ")).unwrap_or(line);
         words.strip_prefix("mod ")?.strip_suffix(';').map(str::to_owned)
     });
-    names.flat_map(|name| [folder.join(format!("{name}.rs")), folder.join(name).join("mod.rs")]).collect()
+    names.flat_map(|name| [folder.join(format!("{name}.rs")), folder.join(name)]).collect()
 }
 
 /// The text without comments, and without the tests at its end.
@@ -274,5 +274,6 @@ fn an_import_upwards_or_sideways_is_refused() {
 fn a_file_made_for_tests_only_is_known() {
     let found = test_files("mod a;\n#[cfg(test)]\nmod example;\n", Path::new("report/mod.rs"));
     assert!(found.contains(&PathBuf::from("report/example.rs")));
+    assert!(found.contains(&PathBuf::from("report/example")), "the folder, if it is one");
     assert!(!found.contains(&PathBuf::from("report/a.rs")));
 }
