@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use crate::process::{Failure, Result, as_root, has_program, output, run};
+use crate::process::{Failure, Result, as_root, has_program, run};
 
 /// Something that may have to be installed.
 pub struct Need {
-    /// Debian's package; one that ends in `-` is followed by a version that apt is asked for.
+    /// Debian's and Ubuntu's package.
     package: &'static str,
     /// Its name elsewhere.
     elsewhere: &'static str,
@@ -15,9 +15,10 @@ pub struct Need {
     is_there: fn() -> bool,
 }
 
-/// The builds need it: the loopdev crate makes its bindings from the kernel's headers.
+/// The builds need it: the loopdev crate makes its bindings from the kernel's headers. The
+/// package is the one that follows the distribution's own version, such as libclang1-14.
 pub const LIBCLANG: Need = Need {
-    package: "libclang1-",
+    package: "libclang1",
     elsewhere: "clang-libs (or clang)",
     why: "builds the bindings of the loop device",
     is_there: has_libclang,
@@ -41,7 +42,7 @@ pub fn ensure<'a>(needs: impl IntoIterator<Item = &'a Need>) -> Result {
         return Ok(());
     }
     for need in &missing {
-        eprintln!("missing: {} ({})", need.package.trim_end_matches('-'), need.why);
+        eprintln!("missing: {} ({})", need.package, need.why);
     }
     if !has_program("apt-get") {
         let names: Vec<_> = missing.iter().map(|need| need.elsewhere).collect();
@@ -53,30 +54,10 @@ pub fn ensure<'a>(needs: impl IntoIterator<Item = &'a Need>) -> Result {
 fn install(missing: &[&Need]) -> Result {
     let quiet = [("DEBIAN_FRONTEND", "noninteractive")];
     run(&as_root(&["apt-get", "update"]), &quiet)?;
-    let packages = missing.iter().map(|need| package(need)).collect::<Result<Vec<_>>>()?;
-    let packages = packages.iter().map(String::as_str);
+    let packages = missing.iter().map(|need| need.package);
     let words: Vec<_> =
         ["apt-get", "install", "-y", "--no-install-recommends"].into_iter().chain(packages).collect();
     run(&as_root(&words), &quiet)
-}
-
-/// The package's name here: the newest of those that carry a version in their name.
-fn package(need: &Need) -> Result<String> {
-    if !need.package.ends_with('-') {
-        return Ok(need.package.into());
-    }
-    let pattern = format!("^{}[0-9]+$", need.package);
-    newest(&output(&["apt-cache", "search", "--names-only", &pattern])?, need.package)
-        .ok_or_else(|| Failure::unavailable(format!("cannot find a package named {}N", need.package)))
-}
-
-/// The line of apt-cache with the highest number after `prefix`.
-fn newest(search: &str, prefix: &str) -> Option<String> {
-    let version = |line: &str| {
-        let name = line.split(' ').next()?;
-        name.strip_prefix(prefix)?.parse::<u32>().ok()
-    };
-    search.lines().filter_map(version).max().map(|version| format!("{prefix}{version}"))
 }
 
 /// The command for other distributions.
@@ -135,14 +116,5 @@ mod tests {
         for name in ["libclang-cpp.so.14", "libclang.a", "libclangBasic.a", "libclang.so.debug", "clang.so"] {
             assert!(!is_libclang(name), "{name}");
         }
-    }
-
-    #[test]
-    fn the_newest_package_is_the_one_with_the_highest_number() {
-        let search = "libclang1-9 - C interface to the Clang library\n\
-                      libclang1-14 - C interface to the Clang library\n\
-                      libclang1-13 - C interface to the Clang library\n";
-        assert_eq!(newest(search, "libclang1-").as_deref(), Some("libclang1-14"));
-        assert_eq!(newest("", "libclang1-"), None);
     }
 }
