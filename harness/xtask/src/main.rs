@@ -1,2 +1,47 @@
-//! Set-up and development commands of fsduel.
-fn main() {}
+//! Set-up and development commands of fsduel, started as `cargo xtask`.
+//!
+//! One command does the whole set-up of a fresh machine, so this crate depends on nothing: not on
+//! the library, whose build needs libclang, which is one of the things installed here.
+
+mod install;
+mod process;
+mod tasks;
+
+use std::env;
+use std::process::ExitCode;
+
+const HELP: &str = "\
+cargo xtask demo [SUITE] [OPTIONS]   install what is missing, build, and run
+                                     `fsduel run quick` (or SUITE) as root
+cargo xtask test [OPTIONS]           install what is missing, and run all tests,
+                                     those on real devices as root
+cargo xtask lint                     format, clippy, documentation
+
+They install packages on Debian and Ubuntu (with sudo when not root), and say
+which before they do. Elsewhere they say what to install. OPTIONS are passed on.
+";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        ["demo", more @ ..] => tasks::demo(more),
+        ["test", more @ ..] => tasks::test(more),
+        ["lint"] => tasks::lint(),
+        ["help" | "--help" | "-h"] => {
+            print!("{HELP}");
+            return ExitCode::SUCCESS;
+        }
+        _ => {
+            eprint!("{HELP}");
+            return ExitCode::from(2);
+        }
+    };
+    done.map_or_else(
+        |failure| {
+            eprintln!("error: {}", failure.text);
+            ExitCode::from(failure.code)
+        },
+        |()| ExitCode::SUCCESS,
+    )
+}

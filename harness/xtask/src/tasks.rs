@@ -1,0 +1,70 @@
+//! The tasks. Each begins with the set-up, so that it works on a fresh machine.
+
+use std::env;
+use std::path::PathBuf;
+
+use crate::install::{LIBCLANG, TOOLS, ensure};
+use crate::process::{Failure, Result, as_root, is_root, output, run};
+
+/// Build fsduel and run a suite with it, as root.
+pub fn demo(more: &[&str]) -> Result {
+    ensure(TOOLS.iter().chain([&LIBCLANG]))?;
+    run(&["cargo", "build", "--release", "--locked"], &[])?;
+    let program = target().join("release/fsduel").display().to_string();
+    let suite: &[&str] = if more.first().is_none_or(|word| word.starts_with('-')) { &["quick"] } else { &[] };
+    let words: Vec<_> = [&[program.as_str(), "run"], suite, more].concat();
+    run(&as_root(&words), &[])
+}
+
+/// Run all tests. Where something is missing, they fail and do not pass for tested.
+pub fn test(more: &[&str]) -> Result {
+    ensure(TOOLS.iter().chain([&LIBCLANG]))?;
+    let words = [&["cargo", "test", "--workspace", "--locked"], more].concat();
+    let runner = runner_variable()?;
+    let mut environment = vec![("FSDUEL_REQUIRE_ALL", "1")];
+    if !is_root() {
+        // The build stays ours; only the test programs run as root.
+        environment.push((runner.as_str(), "sudo -E"));
+    }
+    run(&words, &environment)
+}
+
+/// Format, clippy and documentation, all without warnings.
+pub fn lint() -> Result {
+    ensure([&LIBCLANG])?;
+    run(&["cargo", "fmt", "--all", "--check"], &[])?;
+    let clippy = ["cargo", "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
+    run(&clippy, &[])?;
+    let doc = ["cargo", "doc", "--workspace", "--no-deps", "--locked", "--document-private-items"];
+    run(&doc, &[("RUSTDOCFLAGS", "-D warnings")])
+}
+
+/// Where cargo builds.
+fn target() -> PathBuf {
+    let here = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
+    let own = here.ancestors().nth(2).unwrap_or(&here).join("target");
+    env::var_os("CARGO_TARGET_DIR").map_or(own, PathBuf::from)
+}
+
+/// The variable with which cargo starts test programs through another: that of the host's target.
+fn runner_variable() -> Result<String> {
+    let version = output(&["rustc", "-vV"])?;
+    runner_of(&version).ok_or_else(|| Failure::unavailable("cannot find `host:` in `rustc -vV`"))
+}
+
+fn runner_of(version: &str) -> Option<String> {
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "))?;
+    Some(format!("CARGO_TARGET_{}_RUNNER", host.trim().to_uppercase().replace(['-', '.'], "_")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_runner_is_that_of_the_host() {
+        let text = "rustc 1.95.0 (59807616e 2026-04-14)\nbinary: rustc\nhost: x86_64-unknown-linux-gnu\nrelease: 1.95.0\n";
+        assert_eq!(runner_of(text).as_deref(), Some("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER"));
+        assert_eq!(runner_of("rustc 1.95.0\n"), None);
+    }
+}

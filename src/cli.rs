@@ -1,0 +1,292 @@
+//! The command line. Its help text is the manual, so a sentence here is read by every user; no
+//! line of it is wider than 80 columns (`tests/cli.rs`). Values that name a workload or a format
+//! come from the tables of the library, so a new row appears here by itself.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::builder::{BoolishValueParser, PossibleValuesParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use fsduel_harness::units::Bytes;
+
+use crate::destination::{ReportTo, parse_report};
+use crate::parts;
+
+/// Compare Linux file systems on loop devices.
+///
+/// Makes image files, attaches them as loop devices, formats each with
+/// another file system at the same block size, runs the work, measures it,
+/// verifies every byte and leaves nothing behind. Needs root; touches no
+/// device, mount or file that it did not make.
+#[derive(Debug, Parser)]
+#[command(name = "fsduel", version, term_width = 80, propagate_version = false)]
+#[command(arg_required_else_help = true, disable_help_subcommand = true, after_help = AFTER_HELP)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Every option has an environment variable, FSDUEL_ and its name, as
+FSDUEL_BLOCK_SIZE. The command line wins over it, and it over a suite file.
+FSDUEL_LOG (error, warn, info, debug, trace) sets what is told on stderr.
+
+Exit codes: 0 ran, verified, and what must hold holds · 1 the harness failed
+2 usage or suite file · 3 a claim that must hold does not, or a limit that is
+not allowed was met · 4 nothing selected · 5 verification failed · 7 the
+environment broke a measurement · 69 something cannot run here · 124 a time
+limit ran out · 129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM. When several
+apply, the first of 129/130/143, 1, 5, 7, 124, 69, 4, 3.";
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a suite on every file system that it names.
+    Run(Box<RunArguments>),
+    /// Write a stored run in another format.
+    Report(ReportArguments),
+    /// Tell what there is to choose from.
+    List(ListArguments),
+    /// Tell what this machine has, lacks, and what gets it.
+    Doctor(DoctorArguments),
+    /// Find devices that a killed run left, and free them with --force.
+    Gc(GcArguments),
+    /// Print completions for a shell.
+    #[command(hide = true)]
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page.
+    #[command(hide = true)]
+    Man,
+}
+
+/// Arguments of `fsduel run`.
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    /// Built-in suites by name, or suite files.
+    ///
+    /// Without one: `quick`. `fsduel list suites` tells the names.
+    #[arg(value_name = "SUITE|FILE.toml")]
+    pub suites: Vec<String>,
+    /// What is compared.
+    #[command(flatten)]
+    pub what: What,
+    /// Where it runs.
+    #[command(flatten)]
+    pub place: Place,
+    /// What becomes of the results.
+    #[command(flatten)]
+    pub results: Results,
+}
+
+/// What is compared.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What is compared")]
+pub struct What {
+    /// File systems, in place of those of the suite; the first is the baseline.
+    ///
+    /// `btrfs,ext4` is a list. With mount options it is one file system:
+    /// [ID=]NAME[:MOUNT_OPTIONS], as `lzo=btrfs:noatime,compress=lzo`;
+    /// separate several of these with `;`, or repeat the option.
+    #[arg(long = "fs", value_name = "SPEC", env = "FSDUEL_FS", hide_env_values = true)]
+    pub filesystems: Vec<String>,
+    /// Size of each image, as 2GiB or 512M.
+    ///
+    /// Powers of 1024 as in mkfs; MB and GB are powers of 1000.
+    #[arg(long, value_parser = parts::size, env = "FSDUEL_SIZE", hide_env_values = true)]
+    pub size: Option<Bytes>,
+    /// Block size of every file system of the run.
+    #[arg(long, value_name = "SIZE", value_parser = parts::size)]
+    #[arg(env = "FSDUEL_BLOCK_SIZE", hide_env_values = true)]
+    pub block_size: Option<Bytes>,
+    /// The scale of the suite to run, as `full`.
+    #[arg(long, value_name = "NAME", env = "FSDUEL_SCALE", hide_env_values = true)]
+    pub scale: Option<String>,
+    /// Set any key of the suite, as `step.small-files.count=500`.
+    #[arg(long = "set", value_name = "PATH=VALUE", env = "FSDUEL_SET", hide_env_values = true)]
+    pub set: Vec<String>,
+    /// Run one workload in place of a suite.
+    ///
+    /// Its parameters: --set KEY=VALUE.
+    #[arg(long, value_name = "NAME", conflicts_with = "suites", value_parser = workload_names())]
+    #[arg(env = "FSDUEL_WORKLOAD", hide_env_values = true)]
+    pub workload: Option<String>,
+    /// Options added to the mkfs of one file system, as `ext4=-O ^has_journal`.
+    #[arg(long = "mkfs-options", value_name = "NAME=OPTIONS", allow_hyphen_values = true)]
+    #[arg(env = "FSDUEL_MKFS_OPTIONS", hide_env_values = true)]
+    pub mkfs_options: Vec<String>,
+    /// Decides every name, size, byte and order.
+    #[arg(long, value_name = "N", env = "FSDUEL_SEED", hide_env_values = true)]
+    pub seed: Option<u64>,
+    /// Time limit of one step, as 90s or 5m; exit code 124.
+    #[arg(long, value_name = "DURATION", value_parser = parts::duration)]
+    #[arg(env = "FSDUEL_TIMEOUT", hide_env_values = true)]
+    pub timeout: Option<Duration>,
+}
+
+/// Whether the loop devices bypass the host's page cache.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum DirectIo {
+    /// Where the store allows it.
+    Auto,
+    /// Always: where the store does not allow it, nothing is measured.
+    On,
+    /// Never.
+    Off,
+}
+
+/// Where it runs.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Where it runs")]
+pub struct Place {
+    /// Folder of the images, or `memory`; never /tmp [default: /var/tmp].
+    #[arg(long, value_name = "DIR|memory", env = "FSDUEL_STORE", hide_env_values = true)]
+    pub store: Option<String>,
+    /// Whether the loop devices bypass the host's page cache [default: auto].
+    #[arg(long, value_name = "WHEN", env = "FSDUEL_DIRECT_IO", hide_env_values = true)]
+    pub direct_io: Option<DirectIo>,
+    /// Allocate each image before its file system is made.
+    #[arg(long, env = "FSDUEL_PREALLOCATE", hide_env_values = true)]
+    #[arg(value_parser = BoolishValueParser::new())]
+    pub preallocate: bool,
+    /// Start although the store may fill up.
+    #[arg(long, env = "FSDUEL_OVERCOMMIT", hide_env_values = true)]
+    #[arg(value_parser = BoolishValueParser::new())]
+    pub overcommit: bool,
+}
+
+/// Which images to keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Keep {
+    /// Of every case.
+    All,
+    /// Of cases that did not pass.
+    Failed,
+}
+
+/// What becomes of the results.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Results")]
+pub struct Results {
+    /// Store the run as JSON; `-` is standard output, which then has only that.
+    ///
+    /// `{suite}` in PATH stands for the name of the suite. While the run goes
+    /// on, finished cases are in PATH.partial.jsonl.
+    #[arg(long, value_name = "PATH|-", env = "FSDUEL_JSON", hide_env_values = true)]
+    pub json: Option<PathBuf>,
+    /// Write the run in a format, to standard output or to PATH (repeatable).
+    ///
+    /// `fsduel list formats` tells the names. Without it: `table`.
+    #[arg(long = "report", value_name = "FORMAT[=PATH]", value_parser = parse_report)]
+    #[arg(env = "FSDUEL_REPORT", hide_env_values = true)]
+    pub reports: Vec<ReportTo>,
+    /// Keep the images of all cases, or with `=failed` of those that did not pass.
+    #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "all", env = "FSDUEL_KEEP", hide_env_values = true)]
+    pub keep: Option<Keep>,
+    /// Tell the plan and what it costs, and do nothing.
+    #[arg(long, env = "FSDUEL_DRY_RUN", hide_env_values = true)]
+    #[arg(value_parser = BoolishValueParser::new())]
+    pub dry_run: bool,
+    /// Exit with 69 if any file system cannot run here, even one that only the suite names.
+    #[arg(long, env = "FSDUEL_REQUIRE_ALL", hide_env_values = true)]
+    #[arg(value_parser = BoolishValueParser::new())]
+    pub require_all: bool,
+    /// Tell nothing of the progress.
+    #[arg(long, short, env = "FSDUEL_QUIET", hide_env_values = true)]
+    #[arg(value_parser = BoolishValueParser::new())]
+    pub quiet: bool,
+}
+
+/// Arguments of `fsduel report`.
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// A run that was stored with --json.
+    #[arg(value_name = "RUN.json")]
+    pub run: PathBuf,
+    /// Format, to standard output or to PATH (repeatable) [default: table].
+    #[arg(long = "report", value_name = "FORMAT[=PATH]", value_parser = parse_report)]
+    #[arg(env = "FSDUEL_REPORT", hide_env_values = true)]
+    pub reports: Vec<ReportTo>,
+}
+
+/// What `fsduel list` can tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Topic {
+    /// Built-in suites.
+    Suites,
+    /// File systems, and why one cannot run here.
+    Filesystems,
+    /// Workloads.
+    Workloads,
+    /// Metrics, and what they mean.
+    Metrics,
+    /// Formats of reports.
+    Formats,
+}
+
+/// Arguments of `fsduel list`.
+#[derive(Debug, Args)]
+pub struct ListArguments {
+    /// What to tell; without one, everything.
+    pub topic: Option<Topic>,
+}
+
+/// Arguments of `fsduel doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArguments {
+    /// Folder of the images [default: /var/tmp].
+    #[arg(long, value_name = "DIR", env = "FSDUEL_STORE", hide_env_values = true)]
+    pub store: Option<PathBuf>,
+    /// Install the tools that are missing: with apt on Debian and Ubuntu.
+    ///
+    /// Elsewhere the command is printed.
+    #[arg(long)]
+    pub install: bool,
+}
+
+/// Arguments of `fsduel gc`.
+#[derive(Debug, Args)]
+pub struct GcArguments {
+    /// Free what was found.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// The names of all workloads, as the values of `--workload`.
+fn workload_names() -> PossibleValuesParser {
+    PossibleValuesParser::new(parts::workloads().into_iter().map(|row| row.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_option_of_run_and_report_has_its_variable() {
+        let mut command = Cli::command();
+        command.build();
+        for name in ["run", "report"] {
+            let command = command.find_subcommand(name).unwrap();
+            let options = command.get_opts().filter(|option| option.get_id() != "help");
+            let options: Vec<_> = options.collect();
+            assert!(!options.is_empty());
+            for option in options {
+                let long = option.get_long().unwrap();
+                let wanted = format!("FSDUEL_{}", long.to_uppercase().replace('-', "_"));
+                let variable = option.get_env().and_then(|name| name.to_str());
+                assert_eq!(variable, Some(wanted.as_str()), "--{long}");
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! `fsduel gc`: devices of ours that outlived their run.
+//!
+//! A run leaves nothing even when it is killed. What is found here was kept alive from outside: a
+//! mount namespace that copied ours, or a program that still has the device open. Only devices
+//! that carry our tag and whose run is dead are ever freed.
+
+use std::io::Write;
+
+use fsduel_harness::Result;
+use fsduel_harness::error::Cannot;
+
+use crate::cli::GcArguments;
+use crate::destination::to_stdout;
+use crate::{exit, parts};
+
+/// List what is left; free it with `--force`.
+pub fn gc(arguments: &GcArguments) -> Result<u8> {
+    let found = parts::leftovers()?;
+    let mut code = exit::OK;
+    to_stdout(|out| {
+        if found.is_empty() {
+            return writeln!(out, "nothing of ours is left").cannot(doing);
+        }
+        for leftover in &found {
+            let (word, failed) = fate(leftover, arguments.force);
+            code = exit::first([code, failed]);
+            writeln!(out, "{}: {word}", leftover.text).cannot(doing)?;
+        }
+        Ok(())
+    })?;
+    if !arguments.force && found.iter().any(|leftover| !leftover.alive) {
+        let _ = writeln!(std::io::stderr(), "  next: fsduel gc --force");
+    }
+    Ok(code)
+}
+
+fn doing() -> String {
+    "write the list".into()
+}
+
+/// What becomes of one of them, and the exit code of that.
+fn fate(leftover: &parts::Leftover, force: bool) -> (String, u8) {
+    if leftover.alive {
+        return ("in use by a run that goes on".into(), exit::OK);
+    }
+    if !force {
+        return ("left over".into(), exit::OK);
+    }
+    match parts::free(leftover) {
+        Ok(()) => ("freed".into(), exit::OK),
+        Err(error) => (format!("not freed: {error}"), exit::HARNESS),
+    }
+}

@@ -1,0 +1,8 @@
+//! One file for each command. A command returns its exit code, or an error that has one.
+
+pub mod doctor;
+pub mod gc;
+pub mod list;
+pub mod manual;
+pub mod report;
+pub mod run;

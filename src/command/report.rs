@@ -1,0 +1,52 @@
+//! `fsduel report`: a stored run in another format. It reads the file only, so it works anywhere
+//! and without root.
+
+use std::fs;
+
+use fsduel_harness::result::RunReport;
+use fsduel_harness::{Error, Result};
+
+use crate::cli::ReportArguments;
+use crate::destination::{self, ReportTo, to_stdout};
+use crate::{exit, parts};
+
+/// The format without `--report`.
+pub const DEFAULT_FORMAT: &str = "table";
+
+/// Read the run, and write it in every format asked for.
+pub fn report(arguments: &ReportArguments) -> Result<u8> {
+    let path = &arguments.run;
+    let text = fs::read_to_string(path).map_err(|cause| {
+        Error::usage(format!("read {}", path.display()))
+            .because(cause)
+            .next("give a file that `fsduel run --json PATH` wrote")
+    })?;
+    let run = parts::read_report(&text).map_err(|cause| {
+        let next = cause.next_step().unwrap_or("give a file that `fsduel run --json PATH` wrote").to_owned();
+        Error::usage(format!("use {}", path.display())).because(cause).next(next)
+    })?;
+    write_all(&run, &or_default(&arguments.reports))?;
+    Ok(exit::OK)
+}
+
+/// The table on standard output, if nothing was asked for.
+pub fn or_default(reports: &[ReportTo]) -> Vec<ReportTo> {
+    match reports {
+        [] => vec![ReportTo { format: DEFAULT_FORMAT.into(), path: None }],
+        reports => reports.to_vec(),
+    }
+}
+
+/// Write `run` in several formats. `{suite}` in a path is the name of the run's suite.
+pub fn write_all(run: &RunReport, reports: &[ReportTo]) -> Result<()> {
+    for to in reports {
+        match &to.path {
+            None => to_stdout(|out| parts::write_report(&to.format, run, out))?,
+            Some(path) => {
+                let path = destination::for_suite(path, &run.suite.name);
+                destination::write(&path, |out| parts::write_report(&to.format, run, out))?;
+            }
+        }
+    }
+    Ok(())
+}

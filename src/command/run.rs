@@ -1,0 +1,109 @@
+//! `fsduel run`: everything is understood and every destination tried before the first case
+//! starts; then suite after suite runs, is stored and is shown.
+
+mod store;
+
+use std::io::Write;
+use std::path::Path;
+
+use fsduel_harness::{Error, Result};
+
+use crate::cli::{Results, RunArguments};
+use crate::command::report::{or_default, write_all};
+use crate::destination::{self, ReportTo, to_stdout};
+use crate::progress::Progress;
+use crate::{exit, parts};
+
+use store::Partial;
+
+const DEFAULT_SUITE: &str = "quick";
+
+/// Run the suites, one after the other.
+pub fn run(arguments: &RunArguments) -> Result<u8> {
+    let names: Vec<&str> = match (&arguments.what.workload, arguments.suites.as_slice()) {
+        (Some(workload), _) => vec![workload],
+        (None, []) => vec![DEFAULT_SUITE],
+        (None, suites) => suites.iter().map(String::as_str).collect(),
+    };
+    let plans = names.iter().map(|name| parts::plan(arguments, name)).collect::<Result<Vec<_>>>()?;
+    check_destinations(&arguments.results, &plans)?;
+    if arguments.results.dry_run {
+        to_stdout(|out| plans.iter().try_for_each(|plan| dry(out, plan)))?;
+        return Ok(exit::OK);
+    }
+    plans.iter().try_for_each(parts::Plan::admit)?;
+    let mut codes = Vec::new();
+    for plan in &plans {
+        codes.push(one(&arguments.results, plan)?);
+        if parts::signal().is_some() {
+            break;
+        }
+    }
+    Ok(exit::first(codes))
+}
+
+fn dry(out: &mut dyn Write, plan: &parts::Plan) -> Result<()> {
+    use fsduel_harness::error::Cannot;
+    writeln!(out, "{}\n{}", plan.describe(), plan.costs()).cannot(|| "write the plan".into())
+}
+
+/// Run one suite to its exit code.
+fn one(results: &Results, plan: &parts::Plan) -> Result<u8> {
+    if !results.quiet {
+        let _ = writeln!(std::io::stderr(), "{}", plan.costs());
+    }
+    let json = json_path(results).map(|path| destination::for_suite(path, plan.suite()));
+    let mut partial = json.as_deref().map(Partial::start).transpose()?;
+    let mut progress = Progress::start(results.quiet);
+    let report = parts::run(plan, &mut |event| {
+        progress.tell(&event);
+        if let (Some(partial), parts::RunEvent::CaseEnded(case)) = (&mut partial, &event) {
+            partial.append(case);
+        }
+    });
+    drop(progress);
+    let report = report?;
+    if let Some(path) = &json {
+        destination::write(path, |out| parts::write_report("json", &report, out))?;
+    }
+    partial.map(Partial::remove).transpose()?;
+    write_all(&report, &shown(results))?;
+    let asked = exit::Asked { named: plan.named, require_all: plan.require_all, signal: parts::signal() };
+    Ok(exit::code(&report, asked))
+}
+
+/// Where the JSON is stored, if it is a file.
+fn json_path(results: &Results) -> Option<&Path> {
+    results.json.as_deref().filter(|path| *path != Path::new("-"))
+}
+
+/// The reports to write: JSON on standard output stands there alone.
+fn shown(results: &Results) -> Vec<ReportTo> {
+    if results.json.as_deref() == Some(Path::new("-")) {
+        let json = ReportTo { format: "json".into(), path: None };
+        return std::iter::once(json).chain(results.reports.iter().cloned()).collect();
+    }
+    or_default(&results.reports)
+}
+
+/// Try every destination, so that nothing is lost at the end.
+fn check_destinations(results: &Results, plans: &[parts::Plan]) -> Result<()> {
+    let to_stdout = shown(results).iter().filter(|to| to.path.is_none()).count();
+    let alone = results.json.as_deref() == Some(Path::new("-"));
+    if alone && (to_stdout > 1 || plans.len() > 1) {
+        return Err(Error::usage("write more than one JSON document to standard output")
+            .next("give the other results a file: --report FORMAT=PATH, --json PATH"));
+    }
+    let files =
+        || json_path(results).into_iter().chain(results.reports.iter().filter_map(|to| to.path.as_deref()));
+    for path in files() {
+        if plans.len() > 1 && !path.to_string_lossy().contains("{suite}") {
+            return Err(Error::usage(format!("write the results of several suites to {}", path.display()))
+                .next("put {suite} into the path; it stands for the name of the suite"));
+        }
+        for plan in plans {
+            destination::test(&destination::for_suite(path, plan.suite()))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,85 @@
+//! Finished cases of a run that goes on, one JSON line each, beside the place of the result: what
+//! took an hour to measure outlives a crash of the runner or of the machine.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use fsduel_harness::Result;
+use fsduel_harness::error::Cannot;
+use fsduel_harness::result::CaseResult;
+
+use crate::destination::give_to_caller;
+
+/// `PATH.partial.jsonl`.
+pub struct Partial {
+    path: PathBuf,
+    file: File,
+}
+
+impl Partial {
+    /// Begin the file beside `json`. One that an earlier run left there is replaced.
+    ///
+    /// # Errors
+    ///
+    /// The folder refuses it.
+    pub fn start(json: &Path) -> Result<Self> {
+        let mut name = json.as_os_str().to_owned();
+        name.push(".partial.jsonl");
+        let path = PathBuf::from(name);
+        let doing = || format!("write {}", path.display());
+        let file = File::create(&path).cannot(doing)?;
+        give_to_caller(&path).cannot(doing)?;
+        Ok(Self { path, file })
+    }
+
+    /// Add a case. A failure is logged only: the run is worth more than its copy.
+    pub fn append(&mut self, case: &CaseResult) {
+        if let Err(error) = self.line(case) {
+            log::warn!("cannot write {}: {error}", self.path.display());
+        }
+    }
+
+    fn line(&mut self, case: &CaseResult) -> io::Result<()> {
+        let mut line = serde_json::to_vec(case)?;
+        line.push(b'\n');
+        self.file.write_all(&line)?;
+        self.file.sync_data()
+    }
+
+    /// The result is stored: the file has done its work.
+    ///
+    /// # Errors
+    ///
+    /// It has been removed already, or the folder refuses it.
+    pub fn remove(self) -> Result<()> {
+        fs::remove_file(&self.path).cannot(|| format!("remove {}", self.path.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn each_case_is_one_line_that_can_be_read_before_the_run_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut partial = Partial::start(&folder.path().join("run.json")).unwrap();
+        let case: CaseResult = serde_json::from_value(json!({
+            "id": "a/1", "block": 1, "order": 1, "started_s": 0.0, "image_bytes": 0, "status": "passed",
+            "configuration": { "id": "a", "filesystem": "a", "mount_options": "", "mkfs_options": [],
+                               "block_size_bytes": 4096, "environment": 0 },
+        }))
+        .unwrap();
+        partial.append(&case);
+        partial.append(&case);
+        let text = fs::read_to_string(folder.path().join("run.json.partial.jsonl")).unwrap();
+        let ids: Vec<_> =
+            text.lines().map(|line| serde_json::from_str::<CaseResult>(line).unwrap().id).collect();
+        assert_eq!(ids, ["a/1", "a/1"]);
+        partial.remove().unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,158 @@
+//! Where results go, and how they get there whole.
+//!
+//! A file is written to a temporary name in its own folder and renamed, so that a reader never
+//! sees half of it; the place is tried before the start, so that an hour of work is not lost to a
+//! typing error. A file made under sudo belongs to the caller.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, chown};
+use std::path::{Path, PathBuf};
+
+use fsduel_harness::error::Cannot;
+use fsduel_harness::{Error, Result};
+
+use crate::parts;
+
+/// A format, and where it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportTo {
+    /// Name of the format, which is in the table.
+    pub format: String,
+    /// The file; standard output if there is none.
+    pub path: Option<PathBuf>,
+}
+
+/// Understand `FORMAT[=PATH]`; `-` as PATH is standard output.
+///
+/// # Errors
+///
+/// No such format: the known ones are named.
+pub fn parse_report(text: &str) -> Result<ReportTo, String> {
+    let (format, path) = text.split_once('=').map_or((text, None), |(name, path)| (name, Some(path)));
+    let known: Vec<_> = parts::formats().into_iter().map(|row| row.name).collect();
+    if !known.contains(&format) {
+        return Err(format!("no format is named `{format}`; there are: {}", known.join(", ")));
+    }
+    let path = path.filter(|path| !path.is_empty() && *path != "-").map(PathBuf::from);
+    Ok(ReportTo { format: format.into(), path })
+}
+
+/// `path` with `{suite}` replaced.
+#[must_use]
+pub fn for_suite(path: &Path, suite: &str) -> PathBuf {
+    PathBuf::from(path.to_string_lossy().replace("{suite}", suite))
+}
+
+/// The folder of `path`.
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Make sure that `path` can be written, without changing it.
+///
+/// # Errors
+///
+/// It is a folder, or its folder is missing or refuses a new file.
+pub fn test(path: &Path) -> Result<()> {
+    if path.is_dir() {
+        return Err(Error::usage(format!("write {}: it is a folder", path.display()))
+            .next("give the name of a file in it"));
+    }
+    tempfile::tempfile_in(folder(path)).map(drop).map_err(|cause| {
+        Error::usage(format!("write {}", path.display()))
+            .because(cause)
+            .next("give a folder that exists and can be written")
+    })
+}
+
+/// Write a file whole: to a temporary name beside it, then renamed.
+///
+/// # Errors
+///
+/// The disk is full, or the folder has gone.
+pub fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    let doing = || format!("write {}", path.display());
+    let mut file = tempfile::Builder::new().prefix(".fsduel-").tempfile_in(folder(path)).cannot(doing)?;
+    fill(&mut file)?;
+    file.as_file().sync_all().cannot(doing)?;
+    make_readable(file.as_file()).cannot(doing)?;
+    let kept = file.persist(path).map(drop).map_err(|error| error.error);
+    kept.cannot(doing)?;
+    give_to_caller(path).cannot(doing)
+}
+
+/// Temporary files are private; a result is not.
+fn make_readable(file: &File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(fs::Permissions::from_mode(0o644))
+}
+
+/// Under sudo, give `path` to the user who called it.
+///
+/// # Errors
+///
+/// The file system of `path` knows no owners.
+pub fn give_to_caller(path: &Path) -> io::Result<()> {
+    let id = |name| std::env::var(name).ok().and_then(|text| text.parse::<u32>().ok());
+    // The owner of /proc/self is the effective user.
+    let root = fs::metadata("/proc/self").is_ok_and(|entry| entry.uid() == 0);
+    match (root, id("SUDO_UID"), id("SUDO_GID")) {
+        (true, Some(uid), Some(gid)) => chown(path, Some(uid), Some(gid)),
+        _ => Ok(()),
+    }
+}
+
+/// Write to standard output. A reader that has gone away (`fsduel list | head -1`) is no error.
+///
+/// # Errors
+///
+/// Any other failure, such as a full disk behind a redirection.
+pub fn to_stdout(fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    let mut text = Vec::new();
+    fill(&mut text)?;
+    let mut out = io::stdout().lock();
+    match out.write_all(&text).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.cannot(|| "write to standard output".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_whole_and_nothing_else_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.json");
+        fs::write(&path, "a longer text that was there before").unwrap();
+        write(&path, |out| out.write_all(b"new").cannot(|| "test".into())).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_failure_keeps_the_old_file_and_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.json");
+        fs::write(&path, "old").unwrap();
+        write(&path, |_| Err(Error::new("test"))).unwrap_err();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_written_is_noticed_before_the_start() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(test(folder.path()).is_err(), "a folder");
+        assert!(test(&folder.path().join("missing/run.json")).is_err(), "no such folder");
+        test(&folder.path().join("run.json")).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "the test itself leaves nothing");
+    }
+
+    #[test]
+    fn the_name_of_the_suite_can_stand_in_a_path() {
+        assert_eq!(for_suite(Path::new("out/{suite}.json"), "quick"), Path::new("out/quick.json"));
+    }
+}

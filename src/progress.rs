@@ -1,0 +1,176 @@
+//! What is going on, on stderr: one moving line on a terminal, plain lines elsewhere.
+//!
+//! The bar is drawn when the worker tells something, at most once a second, and never by a timer:
+//! a redraw while a step is timed would be work on the machine that is measured.
+
+use std::io::{IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
+
+use fsduel_harness::case::Event;
+use fsduel_harness::result::{CaseResult, Checked, EndedWord, Status, StepResult};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::parts::RunEvent;
+
+/// The bar that is on the terminal now. Global, because the logger has to write above it.
+static BAR: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+const COUNTED: &str = "{prefix} {msg} {wide_bar} {human_pos}/{human_len} {per_sec} {eta}";
+const OPEN: &str = "{prefix} {msg} {human_pos} {per_sec} {elapsed}";
+
+/// Do something on stderr while the bar, if there is one, is out of the way.
+pub fn above(write: impl FnOnce()) {
+    let bar = BAR.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    match bar {
+        Some(bar) => bar.suspend(write),
+        None => write(),
+    }
+}
+
+/// Shows the events of one run.
+pub struct Progress {
+    quiet: bool,
+    bar: Option<ProgressBar>,
+    case: String,
+}
+
+impl Progress {
+    /// Silent if `quiet`; a bar if stderr is a terminal.
+    pub fn start(quiet: bool) -> Self {
+        let terminal = std::io::stderr().is_terminal();
+        let bar = (terminal && !quiet)
+            .then(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4)));
+        BAR.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&bar);
+        Self { quiet, bar, case: String::new() }
+    }
+
+    /// Show an event.
+    pub fn tell(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::CaseBegun { id, order, total } => self.case_begun(id, *order, *total),
+            RunEvent::Worker(event) => self.worker(event),
+            RunEvent::CaseEnded(case) => self.line(&case_line(&self.case, case)),
+        }
+    }
+
+    fn case_begun(&mut self, id: &str, order: u32, total: u32) {
+        self.case = format!("[{order}/{total}] {id}");
+        if let Some(bar) = &self.bar {
+            bar.set_prefix(self.case.clone());
+            bar.set_message("starting");
+        }
+    }
+
+    fn worker(&mut self, event: &Event) {
+        match event {
+            Event::Phase { phase } => self.show(phase, None),
+            Event::StepBegun { step, total_count } => self.show(step, *total_count),
+            Event::Progress { count, .. } => {
+                if let Some(bar) = &self.bar {
+                    bar.set_position(*count);
+                }
+            }
+            Event::StepEnded { step } if self.bar.is_none() => self.line(&step_line(&self.case, step)),
+            Event::StepEnded { .. } | Event::CaseEnded { .. } => {}
+        }
+    }
+
+    /// Begin a phase or a step on the bar.
+    fn show(&self, name: &str, total: Option<u64>) {
+        let Some(bar) = &self.bar else { return };
+        let template = if total.is_some() { COUNTED } else { OPEN };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        match total {
+            Some(total) => bar.set_length(total),
+            None => bar.unset_length(),
+        }
+        bar.set_message(name.to_owned());
+        bar.reset();
+    }
+
+    /// A line that stays.
+    fn line(&self, text: &str) {
+        if !self.quiet {
+            above(|| {
+                let _ = writeln!(std::io::stderr(), "{text}");
+            });
+        }
+    }
+}
+
+impl Drop for Progress {
+    /// Leaves a clean terminal, whatever ended the run.
+    fn drop(&mut self) {
+        if let Some(bar) = BAR.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// One finished step, as `[1/3] btrfs/1 small-files: 1.23 s synced, read back clean`.
+fn step_line(case: &str, step: &StepResult) -> String {
+    let time = step.metrics.get("synced_s").map(|s| format!("{s:.2} s synced, ")).unwrap_or_default();
+    let limit = if step.ended == EndedWord::Limit { "limit reached, " } else { "" };
+    let read_back = match step.read_back {
+        Checked::Clean => "read back clean",
+        Checked::Damaged => "READ BACK DAMAGED",
+        Checked::NotChecked => "not read back",
+    };
+    format!("{case} {}: {time}{limit}{read_back}", step.name)
+}
+
+/// One finished case, as `[1/3] btrfs/1: passed`, with the reason if it did not pass.
+fn case_line(case: &str, result: &CaseResult) -> String {
+    let case = if case.is_empty() { &result.id } else { case };
+    let word = match result.status {
+        Status::Passed => "passed",
+        Status::Failed => "FAILED",
+        Status::Invalid => "INVALID",
+        Status::Error => "ERROR",
+        Status::Stopped => "stopped",
+        Status::NotRun => "not run",
+    };
+    match &result.reason {
+        Some(reason) => format!("{case}: {word}: {}", reason.text),
+        None => format!("{case}: {word}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_step_is_told_in_one_line_without_a_number_that_was_not_measured() {
+        let mut step: StepResult = serde_json::from_value(json!({
+            "name": "fill", "workload": "w", "started_s": 0.0, "ended": "limit",
+            "facts": {}, "metrics": { "synced_s": 1.234 }, "read_back": "clean",
+        }))
+        .unwrap();
+        assert_eq!(
+            step_line("[1/3] a/1", &step),
+            "[1/3] a/1 fill: 1.23 s synced, limit reached, read back clean"
+        );
+        step.metrics = Default::default();
+        step.ended = EndedWord::Completed;
+        step.read_back = Checked::Damaged;
+        assert_eq!(step_line("[1/3] a/1", &step), "[1/3] a/1 fill: READ BACK DAMAGED");
+    }
+
+    #[test]
+    fn a_case_that_did_not_pass_is_told_with_its_reason() {
+        let case: CaseResult = serde_json::from_value(json!({
+            "id": "a/1", "block": 1, "order": 1, "started_s": 0.0, "image_bytes": 0, "status": "invalid",
+            "configuration": { "id": "a", "filesystem": "a", "mount_options": "", "mkfs_options": [],
+                               "block_size_bytes": 4096, "environment": 0 },
+            "reason": { "code": "environment", "text": "the store is full" },
+        }))
+        .unwrap();
+        assert_eq!(case_line("[1/3] a/1", &case), "[1/3] a/1: INVALID: the store is full");
+        assert_eq!(case_line("", &case), "a/1: INVALID: the store is full");
+    }
+}
