@@ -2,6 +2,7 @@
 //!
 //! Standard output is the result, standard error is everything else.
 
+mod builtin;
 mod cli;
 mod command;
 mod destination;
@@ -19,11 +20,11 @@ use fsduel_harness::{Error, Result};
 use cli::{Cli, Command};
 
 fn main() -> ExitCode {
+    logger::start();
     // A measured case is this program again, in namespaces of its own.
     if let Some(code) = parts::run_if_worker() {
         std::process::exit(code);
     }
-    logger::start();
     let code = match Cli::try_parse() {
         Ok(cli) => dispatch(cli.command).unwrap_or_else(|error| {
             tell(&error);

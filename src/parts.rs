@@ -2,21 +2,38 @@
 //!
 //! Commands see plain rows, so that a changed table changes this file and nothing else.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
-use fsduel_harness::case::Event;
+use fsduel_harness::case::{self, Keep as KeepImage};
 use fsduel_harness::error::{Cannot, Error, Result};
+use fsduel_harness::report::Style;
 use fsduel_harness::require::{Missing, Requirement};
-use fsduel_harness::result::{CaseResult, RunReport};
-use fsduel_harness::units::Bytes;
+use fsduel_harness::result::RunReport;
+use fsduel_harness::runner::{self, Asked};
+use fsduel_harness::suite::{Known, KnownWorkload, Options, Suite};
+use fsduel_harness::sys::signal;
+use fsduel_harness::units::{self, Bytes};
+use fsduel_harness::{fs, measure, report, worker, workload};
 
-use crate::cli::RunArguments;
+use crate::builtin::SUITES;
+use crate::cli::{DirectIo, Keep, RunArguments};
+
+pub use fsduel_harness::require::check;
+pub use fsduel_harness::runner::RunEvent;
+pub use fsduel_harness::scratch::{Found, find_ours, free};
+pub use worker::run_if_worker;
 
 /// A name, and what it means.
 pub struct Row {
     pub name: &'static str,
     pub meaning: String,
+}
+
+impl Row {
+    fn new(name: &'static str, meaning: impl Into<String>) -> Self {
+        Self { name, meaning: meaning.into() }
+    }
 }
 
 /// A file system, and what the machine lacks for it.
@@ -26,86 +43,183 @@ pub struct FilesystemRow {
     pub missing: Vec<Missing>,
 }
 
-/// What happened in a run, in order.
-pub enum RunEvent {
-    CaseBegun { id: String, order: u32, total: u32 },
-    Worker(Event),
-    CaseEnded(Box<CaseResult>),
-}
-
 /// What will run, and what it costs.
 pub struct Plan {
     pub named: bool,
     pub require_all: bool,
-    inner: std::convert::Infallible,
+    pub inner: runner::Plan,
+}
+
+pub fn suites() -> Vec<Row> {
+    let title = |suite: &crate::builtin::Builtin| {
+        let parsed = Suite::parse(suite.file, suite.text);
+        parsed.map_or_else(|error| error.to_string(), |suite| titled(&suite))
+    };
+    SUITES.iter().map(|suite| Row::new(suite.name, title(suite))).collect()
+}
+
+/// The title, and the scales where there are several.
+fn titled(suite: &Suite) -> String {
+    match suite.scales() {
+        [] | [_] => suite.title().to_owned(),
+        scales => format!("{} (scales: {})", suite.title(), scales.join(", ")),
+    }
+}
+
+pub fn filesystems() -> Vec<FilesystemRow> {
+    let row = |filesystem: &&'static dyn fs::Filesystem| {
+        let requirements = filesystem.requirements();
+        FilesystemRow { name: filesystem.name(), missing: check(&requirements), requirements }
+    };
+    fs::ALL.iter().map(row).collect()
+}
+
+pub fn workloads() -> Vec<Row> {
+    workload::ALL.iter().map(|row| Row::new(row.name, row.meaning)).collect()
+}
+
+pub fn metrics() -> Vec<Row> {
+    measure::documented().map(|metric| Row::new(metric.key, metric.meaning)).collect()
+}
+
+pub fn formats() -> Vec<Row> {
+    report::ALL.iter().map(|format| Row::new(format.name, format.meaning)).collect()
+}
+
+pub fn size(text: &str) -> Result<Bytes, String> {
+    text.parse().map_err(|error: Error| error.to_string())
+}
+
+pub fn duration(text: &str) -> Result<Duration, String> {
+    units::parse_duration(text).map_err(|error| error.to_string())
+}
+
+/// Write a report; as wide as the terminal where it goes to one.
+pub fn write_report(format: &str, report: &RunReport, out: &mut dyn Write) -> Result<()> {
+    let format = report::find(format)
+        .ok_or_else(|| Error::usage(format!("write `{format}`")).next("see fsduel list formats"))?;
+    (format.write)(report, out, &style())
+}
+
+fn style() -> Style {
+    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let terminal = || std::io::stdout().is_terminal().then(terminal_width).flatten();
+    Style { width: asked.or_else(terminal).unwrap_or(Style::default().width), ascii: false }
+}
+
+/// Columns of the terminal on standard output.
+fn terminal_width() -> Option<u16> {
+    terminal_size::terminal_size().map(|(width, _)| width.0)
+}
+
+pub fn read_report(text: &str) -> Result<RunReport> {
+    report::json::read(text)
+}
+
+/// Understand a suite and plan it.
+pub fn plan(arguments: &RunArguments, name: &str) -> Result<Plan> {
+    let suite = match &arguments.what.workload {
+        Some(workload) => Suite::of_workload(workload)?,
+        None => find_suite(name)?,
+    };
+    let filesystems: Vec<&str> = fs::ALL.iter().map(|filesystem| filesystem.name()).collect();
+    let workloads: Vec<KnownWorkload> = workload::ALL.iter().map(known).collect();
+    let metrics: Vec<&str> = measure::documented().map(|metric| metric.key).collect();
+    let known = Known { filesystems: &filesystems, workloads: &workloads, metrics: &metrics };
+    let resolved = suite.resolve(&options(arguments), &known)?;
+    let (named, require_all) = (resolved.named, resolved.require_all);
+    let keep = match arguments.results.keep {
+        None => KeepImage::Never,
+        Some(Keep::All) => KeepImage::Always,
+        Some(Keep::Failed) => KeepImage::Failed,
+    };
+    let argv = std::env::args().collect();
+    Ok(Plan { named, require_all, inner: runner::plan(resolved, &Asked { argv, keep })? })
+}
+
+fn known(row: &workload::Row) -> KnownWorkload {
+    let parameters = row.parameters.iter().map(|parameter| parameter.key.to_owned()).collect();
+    KnownWorkload { name: row.name.to_owned(), parameters }
+}
+
+/// A file where the name looks like one, else a built-in suite.
+fn find_suite(name: &str) -> Result<Suite> {
+    if name.contains('/') || name.ends_with(".toml") {
+        let text = std::fs::read_to_string(name).cannot(|| format!("read the suite {name}"));
+        return Suite::parse(name, &text.map_err(|error| error.of_kind(fsduel_harness::error::Kind::Usage))?);
+    }
+    let suite = SUITES.iter().find(|suite| suite.name == name).ok_or_else(|| {
+        let names: Vec<&str> = SUITES.iter().map(|suite| suite.name).collect();
+        Error::usage(format!("find a suite named `{name}`"))
+            .next(format!("one of {}, or the path of a file that ends in .toml", names.join(", ")))
+    })?;
+    Suite::parse(suite.file, suite.text)
+}
+
+fn options(arguments: &RunArguments) -> Options {
+    let (what, place) = (&arguments.what, &arguments.place);
+    Options {
+        filesystems: what.filesystems.clone(),
+        size: what.size,
+        block_size: what.block_size,
+        scale: what.scale.clone(),
+        set: what.set.clone(),
+        mkfs_options: what.mkfs_options.clone(),
+        seed: what.seed,
+        timeout: what.timeout,
+        store: place.store.clone(),
+        direct_io: place.direct_io.map(|when| match when {
+            DirectIo::Auto => case::DirectIo::Auto,
+            DirectIo::On => case::DirectIo::On,
+            DirectIo::Off => case::DirectIo::Off,
+        }),
+        preallocate: place.preallocate.then_some(true),
+        overcommit: place.overcommit.then_some(true),
+        require_all: arguments.results.require_all,
+    }
 }
 
 impl Plan {
     pub fn suite(&self) -> &str {
-        match self.inner {}
+        &self.inner.info.name
     }
+
+    /// What the run will cost, before it starts.
     pub fn costs(&self) -> String {
-        match self.inner {}
+        let costs = &self.inner.costs;
+        format!(
+            "{}: {} cases, about {}; writes about {} to {}, at most {} of it at a time",
+            self.suite(),
+            costs.cases,
+            units::duration_text(Duration::from_secs(costs.time.as_secs())),
+            costs.written,
+            self.inner.manifest.store.path,
+            costs.disk_highest,
+        )
     }
+
+    /// The cases and their steps.
     pub fn describe(&self) -> String {
-        match self.inner {}
+        let case = |spec: &case::CaseSpec| {
+            let steps: Vec<&str> = spec.steps.iter().map(|step| step.name.as_str()).collect();
+            match self.inner.not_run.get(&spec.configuration.id) {
+                Some(reason) => format!("{}: not run: {}", spec.id(), reason.text),
+                None => format!("{}: {} on {}", spec.id(), steps.join(", "), spec.image_size),
+            }
+        };
+        self.inner.cases.iter().map(case).collect::<Vec<_>>().join("\n")
     }
+
     pub fn admit(&self) -> Result<()> {
-        match self.inner {}
+        self.inner.admit()
     }
 }
 
-/// A device that a killed run left.
-pub struct Leftover {
-    pub text: String,
-    pub alive: bool,
+pub fn run(plan: &Plan, tell: &mut dyn FnMut(RunEvent)) -> Result<RunReport> {
+    runner::run(&plan.inner, tell)
 }
 
-pub fn suites() -> Vec<Row> {
-    vec![]
-}
-pub fn filesystems() -> Vec<FilesystemRow> {
-    vec![]
-}
-pub fn workloads() -> Vec<Row> {
-    vec![]
-}
-pub fn metrics() -> Vec<Row> {
-    vec![]
-}
-pub fn formats() -> Vec<Row> {
-    vec![Row { name: "json", meaning: "Everything.".into() }]
-}
-pub fn check(_requirements: &[Requirement]) -> Vec<Missing> {
-    vec![]
-}
-pub fn size(text: &str) -> Result<Bytes, String> {
-    text.parse().map(Bytes).map_err(|error: std::num::ParseIntError| error.to_string())
-}
-pub fn duration(text: &str) -> Result<Duration, String> {
-    text.parse().map(Duration::from_secs).map_err(|error: std::num::ParseIntError| error.to_string())
-}
-pub fn write_report(_format: &str, report: &RunReport, out: &mut dyn Write) -> Result<()> {
-    serde_json::to_writer_pretty(out, report).cannot(|| "write".into())
-}
-pub fn read_report(text: &str) -> Result<RunReport> {
-    serde_json::from_str(text).cannot(|| "understand".into())
-}
-pub fn plan(_arguments: &RunArguments, suite: &str) -> Result<Plan> {
-    Err(Error::usage(format!("find a suite named `{suite}`")))
-}
-pub fn run(_plan: &Plan, _tell: &mut dyn FnMut(RunEvent)) -> Result<RunReport> {
-    Err(Error::new("run"))
-}
+/// The signal that asked this run to end.
 pub fn signal() -> Option<u8> {
-    None
-}
-pub fn run_if_worker() -> Option<i32> {
-    None
-}
-pub fn leftovers() -> Result<Vec<Leftover>> {
-    Ok(vec![])
-}
-pub fn free(_leftover: &Leftover) -> Result<()> {
-    Ok(())
+    signal::seen().and_then(|signal| u8::try_from(signal as i32).ok())
 }

@@ -1,8 +1,10 @@
 //! What a worker is told, and what it tells: one case as data, and events as JSON lines.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use crate::result::{CaseResult, Configuration, StepResult};
+use crate::result::{CaseResult, Configuration, Metrics, Reason, Status, StepResult, Verify};
 use crate::units::{Bytes, Seed};
 use crate::workload::StepSpec;
 
@@ -29,6 +31,19 @@ pub enum DirectIo {
     Off,
 }
 
+/// Whether an image gets a name at the end of its case, and so stays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Keep {
+    /// It goes with the case.
+    #[default]
+    Never,
+    /// It stays where the case did not pass.
+    Failed,
+    /// It stays.
+    Always,
+}
+
 /// One measured case: everything a worker needs to know.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CaseSpec {
@@ -52,10 +67,52 @@ pub struct CaseSpec {
     pub preallocate: bool,
     /// Go on although the store may fill up.
     pub overcommit: bool,
+    /// Whether the image gets a name at the end.
+    pub keep: Keep,
     /// Decides every name, size, byte and order.
     pub seed: Seed,
     /// Steps, in order.
     pub steps: Vec<StepSpec>,
+}
+
+impl CaseResult {
+    /// The result of a case of which nothing has happened yet.
+    #[must_use]
+    pub fn planned(spec: &CaseSpec) -> Self {
+        Self {
+            id: spec.id(),
+            configuration: spec.configuration.clone(),
+            block: spec.block,
+            order: spec.order,
+            started_s: 0.0,
+            image_bytes: spec.image_size.0,
+            mkfs_command: vec![],
+            mount_options_effective: None,
+            features: vec![],
+            uuid: None,
+            loop_device: None,
+            ledger: BTreeMap::new(),
+            status: Status::Passed,
+            reason: None,
+            steps: vec![],
+            verify: Verify::default(),
+            metrics: Metrics::default(),
+        }
+    }
+}
+
+impl CaseSpec {
+    /// `CONFIGURATION/BLOCK`.
+    #[must_use]
+    pub fn id(&self) -> String {
+        format!("{}/{}", self.configuration.id, self.block)
+    }
+
+    /// Its result, if it cannot start.
+    #[must_use]
+    pub fn not_run(&self, reason: Reason) -> CaseResult {
+        CaseResult { status: Status::NotRun, reason: Some(reason), ..CaseResult::planned(self) }
+    }
 }
 
 /// What a worker tells while it works.

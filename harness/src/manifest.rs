@@ -53,6 +53,12 @@ pub fn run_id() -> String {
     uuid.trim().to_owned()
 }
 
+/// Memory that programs can still get, `MemAvailable`; 0 where `/proc` does not say.
+#[must_use]
+pub fn memory_available() -> Bytes {
+    kib_field(&read("/proc/meminfo"), "MemAvailable").unwrap_or_default()
+}
+
 /// Empty where the file is not there or not readable.
 fn read(path: impl AsRef<Path>) -> String {
     fs::read_to_string(path).unwrap_or_default()

@@ -15,7 +15,7 @@ use crate::{exit, parts};
 
 /// List what is left; free it with `--force`.
 pub fn gc(arguments: &GcArguments) -> Result<u8> {
-    let found = parts::leftovers()?;
+    let found = parts::find_ours()?;
     let mut code = exit::OK;
     to_stdout(|out| {
         if found.is_empty() {
@@ -24,7 +24,7 @@ pub fn gc(arguments: &GcArguments) -> Result<u8> {
         for leftover in &found {
             let (word, failed) = fate(leftover, arguments.force);
             code = exit::first([code, failed]);
-            writeln!(out, "{}: {word}", leftover.text).cannot(doing)?;
+            writeln!(out, "{}: {word}", describe(leftover)).cannot(doing)?;
         }
         Ok(())
     })?;
@@ -34,12 +34,18 @@ pub fn gc(arguments: &GcArguments) -> Result<u8> {
     Ok(code)
 }
 
+/// `/dev/loop4, 2 GiB, of process 812`.
+fn describe(found: &parts::Found) -> String {
+    let (device, bytes, pid) = (found.device.display(), found.bytes, found.tag.pid);
+    format!("{device}, {bytes}, of process {pid}")
+}
+
 fn doing() -> String {
     "write the list".into()
 }
 
 /// What becomes of one of them, and the exit code of that.
-fn fate(leftover: &parts::Leftover, force: bool) -> (String, u8) {
+fn fate(leftover: &parts::Found, force: bool) -> (String, u8) {
     if leftover.alive {
         return ("in use by a run that goes on".into(), exit::OK);
     }

@@ -99,6 +99,13 @@ pub trait Filesystem: Sync {
     fn inodes(&self, _image: Bytes, _options: &MkfsOptions) -> Result<Option<u64>> {
         Ok(None)
     }
+    /// Least space that so many entries and so much payload take, to refuse what can never fit.
+    ///
+    /// By default a block for each file and directory, and the payload if it is more.
+    fn least_space(&self, files: u64, directories: u64, payload: Bytes, block_size: Bytes) -> Bytes {
+        let files = files.saturating_mul(block_size.0).max(payload.0);
+        Bytes(files.saturating_add(directories.saturating_mul(block_size.0)))
+    }
     /// The `mkfs` command line for `device`. Never asks a question.
     fn mkfs(&self, device: &Path, options: &MkfsOptions) -> Invocation;
     /// What was made. `mkfs_output` is what `mkfs` printed.

@@ -47,6 +47,12 @@ impl Filesystem for Xfs {
         Bytes::mib(300)
     }
 
+    /// A small directory is inside its inode, which takes 512 bytes.
+    fn least_space(&self, files: u64, directories: u64, payload: Bytes, block_size: Bytes) -> Bytes {
+        let files = files.saturating_mul(block_size.0).max(payload.0);
+        Bytes(files.saturating_add(directories.saturating_mul(512)))
+    }
+
     fn mkfs(&self, device: &Path, options: &MkfsOptions) -> Invocation {
         let block_size = format!("size={}", options.block_size.0);
         let uuid = format!("uuid={}", options.uuid);

@@ -84,6 +84,18 @@ impl Image {
         Ok(Bytes(stat.blocks() * 512))
     }
 
+    /// Drop what the host has cached of the image, which matters without direct I/O: the whole
+    /// image would stay warm over an unmount. An image in memory *is* the cache and stays.
+    ///
+    /// # Errors
+    ///
+    /// The image cannot be written back.
+    pub fn drop_cache(&self) -> Result<()> {
+        let doing = || "drop the image from the host's cache".to_owned();
+        rustix::fs::fdatasync(&self.file).map_err(errno).cannot(doing)?;
+        rustix::fs::fadvise(&self.file, 0, None, rustix::fs::Advice::DontNeed).map_err(errno).cannot(doing)
+    }
+
     /// Prove that nobody has changed the size of the image below the device.
     ///
     /// # Errors

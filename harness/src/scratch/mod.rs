@@ -144,18 +144,25 @@ impl Scratch {
         self.mount.as_ref()
     }
 
-    /// Unmount; prove that no superblock is left, and drop the cache, so that the next mount is cold.
+    /// Unmount. Nothing happens if it is not mounted.
     ///
     /// # Errors
     ///
-    /// It is not mounted, or something still uses it, which is named.
+    /// Something still uses it, which is named.
     pub fn unmount(&mut self) -> Result<()> {
-        let mount = self.mount.take();
-        mount
-            .ok_or_else(|| Error::new(format!("unmount {}: it is not mounted", self.device.name())))?
-            .close()?;
+        self.mount.take().map_or(Ok(()), Mount::close)
+    }
+
+    /// Prove that no superblock is left, and drop what the host has cached of the device and the
+    /// image, so that the next mount is cold.
+    ///
+    /// # Errors
+    ///
+    /// Something still uses the device, which is named.
+    pub fn go_cold(&self) -> Result<()> {
         self.device.assert_unmounted()?;
-        self.device.drop_cache()
+        self.device.drop_cache()?;
+        self.image.drop_cache()
     }
 
     /// The device.

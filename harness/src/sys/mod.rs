@@ -5,8 +5,9 @@ pub mod cache;
 pub mod loop_ctl;
 pub mod namespace;
 pub mod proc;
-pub mod spawn;
+pub mod signal;
 pub mod space;
+pub mod spawn;
 pub mod statfs;
 
 use nix::errno::Errno;

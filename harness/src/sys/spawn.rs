@@ -10,6 +10,7 @@
 //! prepared before.
 
 use std::ffi::{CStr, CString, c_char};
+use std::fmt;
 use std::fs::File;
 use std::io::{Read, pipe};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -29,6 +30,18 @@ pub enum WorkerExit {
     Code(i32),
     /// By this signal.
     Signal(i32),
+}
+
+impl fmt::Display for WorkerExit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "exit status {code}"),
+            Self::Signal(signal) => match Signal::try_from(*signal) {
+                Ok(signal) => write!(f, "killed by {signal}"),
+                Err(_) => write!(f, "killed by signal {signal}"),
+            },
+        }
+    }
 }
 
 /// A worker that runs, or has ended and was not waited for. Dropping it kills it.

@@ -189,5 +189,32 @@ pub fn totals(workload: &dyn Workload, seed: Seed) -> Option<ops::Counts> {
     Some(plan.finish().counts)
 }
 
+/// Build the workloads of a case: each knows the trees that the steps before it left.
+///
+/// # Errors
+///
+/// An unknown workload, or parameters that make no sense; with the name of the step.
+pub fn sequence(
+    steps: &[StepSpec],
+    block_size: Bytes,
+    image_size: Bytes,
+    compressing: bool,
+) -> Result<Vec<Arc<dyn Workload>>, (String, Error)> {
+    let mut earlier: Vec<Earlier> = vec![];
+    let mut sequence = vec![];
+    for step in steps {
+        let parameters = &step.parameters;
+        let here =
+            Build { step: &step.name, parameters, earlier: &earlier, block_size, image_size, compressing };
+        let workload = build(&here, &step.workload).map_err(|error| (step.name.clone(), error))?;
+        earlier.retain(|tree| !workload.removes().iter().any(|gone| gone.step == tree.step));
+        if workload.has_directory() {
+            earlier.push(Earlier { step: step.name.clone(), workload: Arc::clone(&workload) });
+        }
+        sequence.push(workload);
+    }
+    Ok(sequence)
+}
+
 #[cfg(test)]
 mod tests;

@@ -1,1 +1,0 @@
-//! Runs cases, one worker process each.

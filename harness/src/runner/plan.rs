@@ -1,0 +1,201 @@
+//! A run before its start: every case, what cannot run and why, and what it will cost.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::case::{CaseSpec, Keep, Store};
+use crate::claim::ClaimSpec;
+use crate::error::{Error, Result};
+use crate::fs::{self, Filesystem, MkfsOptions};
+use crate::manifest;
+use crate::require::{self, Missing, Requirement};
+use crate::result::{Configuration, Manifest, Reason, Reference, StoreInfo, SuiteInfo};
+use crate::scratch;
+use crate::suite::Resolved;
+use crate::units::Bytes;
+
+use super::costs::Costs;
+use super::preflight::{self, Work};
+
+/// A run before its start.
+#[derive(Debug)]
+pub struct Plan {
+    /// Random, the same for all cases.
+    pub run_id: String,
+    /// The machine, and how the run was asked for.
+    pub manifest: Manifest,
+    /// What will be run.
+    pub info: SuiteInfo,
+    /// All cases, in order, also those that cannot run.
+    pub cases: Vec<CaseSpec>,
+    /// By configuration: why it cannot run here.
+    pub not_run: BTreeMap<String, Reason>,
+    /// Limit of one step.
+    pub timeout: Option<Duration>,
+    /// What it will cost.
+    pub costs: Costs,
+    pub(super) claims: Vec<ClaimSpec>,
+    pub(super) references: Vec<Reference>,
+}
+
+/// What is asked for beside the suite.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    /// The command line, for the manifest.
+    pub argv: Vec<String>,
+    /// Whether images stay.
+    pub keep: Keep,
+}
+
+/// Plan a run, and refuse one that cannot work here.
+///
+/// # Errors
+///
+/// Root or loop devices are missing, the store is too small, or a plan cannot fit on a file
+/// system that could otherwise run.
+pub fn plan(resolved: Resolved, asked: &Asked) -> Result<Plan> {
+    let run_id = manifest::run_id();
+    let store = store_info(&resolved.store)?;
+    let logical_block_size = logical_block_size(resolved.block_size);
+    let mut not_run = BTreeMap::new();
+    let mut cases = Vec::new();
+    let mut works = Vec::new();
+    for (order, configuration) in (1..).zip(&resolved.configurations) {
+        let filesystem = by_name(configuration)?;
+        let work = Work::of(&resolved, configuration, filesystem)?;
+        match cannot_run(filesystem, &resolved) {
+            Some(reason) => {
+                not_run.insert(configuration.id.clone(), reason);
+            }
+            None => {
+                preflight::fits(
+                    filesystem,
+                    &work,
+                    &mkfs_options(&resolved, configuration)?,
+                    resolved.image_size,
+                )?;
+                works.push(work);
+            }
+        }
+        cases.push(CaseSpec {
+            run_id: run_id.clone(),
+            configuration: configuration.clone(),
+            block: 1,
+            order,
+            image_size: resolved.image_size,
+            logical_block_size,
+            store: resolved.store.clone(),
+            direct_io: resolved.direct_io,
+            preallocate: resolved.preallocate,
+            overcommit: resolved.overcommit,
+            keep: asked.keep,
+            seed: resolved.seed,
+            steps: resolved.steps.clone(),
+        });
+    }
+    let costs = Costs::of(&works, resolved.image_size, resolved.preallocate);
+    Ok(Plan {
+        manifest: manifest::gather(store, resolved.seed, asked.argv.clone()),
+        run_id,
+        info: resolved.info,
+        cases,
+        not_run,
+        timeout: resolved.timeout,
+        costs,
+        claims: resolved.claims,
+        references: resolved.references,
+    })
+}
+
+impl Plan {
+    /// Refuse to start where this machine cannot run any case, or the store is too small.
+    ///
+    /// # Errors
+    ///
+    /// Root or loop devices are missing, or the store is too small, with the numbers.
+    pub fn admit(&self) -> Result<()> {
+        let missing = require::check(&[Requirement::Root, Requirement::Loop]);
+        if let Some(first) = missing.first() {
+            return Err(all_missing("run here", &missing).next(first.next.clone()));
+        }
+        let Some(case) = self.cases.first() else { return Ok(()) };
+        if case.overcommit || self.not_run.len() == self.cases.len() {
+            return Ok(());
+        }
+        let free = Bytes(self.manifest.store.free_bytes);
+        let need = self.costs.disk_highest;
+        if need.0 + need.0 / 20 <= free.0 {
+            return Ok(());
+        }
+        Err(Error::unavailable(format!(
+            "keep an image in {}: a case writes up to {need} to it (and 5 % to spare), {free} are free",
+            self.manifest.store.path
+        ))
+        .next("another place with --store, a smaller --size, or --overcommit to try all the same"))
+    }
+}
+
+/// All that is missing, in one error.
+fn all_missing(doing: &str, missing: &[Missing]) -> Error {
+    let texts: Vec<&str> = missing.iter().map(|missing| missing.text.as_str()).collect();
+    Error::unavailable(doing).because(texts.join("; "))
+}
+
+fn by_name(configuration: &Configuration) -> Result<&'static dyn Filesystem> {
+    fs::by_name(&configuration.filesystem)
+        .ok_or_else(|| Error::usage(format!("find a file system named {}", configuration.filesystem)))
+}
+
+/// Why a file system cannot run here; none of it is a fault of the plan.
+fn cannot_run(filesystem: &dyn Filesystem, resolved: &Resolved) -> Option<Reason> {
+    let missing = require::check(&filesystem.requirements());
+    if let Some(first) = missing.first() {
+        let error = all_missing(&format!("run {}", filesystem.name()), &missing).next(first.next.clone());
+        return Some(Reason { code: "missing".into(), ..Reason::from(&error) });
+    }
+    let sizes = filesystem.block_sizes();
+    if !sizes.contains(&resolved.block_size) {
+        let known: Vec<String> = sizes.iter().map(ToString::to_string).collect();
+        return Some(Reason {
+            code: "block_size".into(),
+            text: format!(
+                "cannot mount {} with a block size of {} on this kernel; it can have {}",
+                filesystem.name(),
+                resolved.block_size,
+                known.join(", ")
+            ),
+            next: Some("one of these with --block-size; all file systems of a run have the same".into()),
+        });
+    }
+    let least = filesystem.min_size();
+    (resolved.image_size < least).then(|| Reason {
+        code: "image_size".into(),
+        text: format!("cannot make {} on {}; it needs {least}", filesystem.name(), resolved.image_size),
+        next: Some(format!("--size {least} or more")),
+    })
+}
+
+fn mkfs_options(resolved: &Resolved, configuration: &Configuration) -> Result<MkfsOptions> {
+    Ok(MkfsOptions {
+        block_size: resolved.block_size,
+        uuid: manifest::run_id(),
+        seed: resolved.seed,
+        extra: configuration.mkfs_options.clone(),
+    })
+}
+
+/// 4096 if the block size of the run allows it, else 512.
+fn logical_block_size(block_size: Bytes) -> Bytes {
+    if block_size.0 >= 4096 { Bytes(4096) } else { Bytes(512) }
+}
+
+fn store_info(store: &Store) -> Result<StoreInfo> {
+    let (path, filesystem, free) = match store {
+        Store::Directory(folder) => {
+            let state = scratch::store_info(folder)?;
+            (folder.display().to_string(), state.filesystem, state.free)
+        }
+        Store::Memory => ("memory".into(), "memory".into(), manifest::memory_available()),
+    };
+    Ok(StoreInfo { path, filesystem, free_bytes: free.0 })
+}

@@ -1,1 +1,0 @@
-//! One case, in its own process and namespaces.

@@ -1,0 +1,280 @@
+//! A case from the attach to the proof that nothing is left.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::case::{CaseSpec, DirectIo, Keep, Store};
+use crate::error::{Error, Kind, Result};
+use crate::fs::{self, Filesystem, MkfsOptions};
+use crate::result::{CaseResult, Checked, EndedWord, Metrics, Reason, Status, StepResult, Verify};
+use crate::scratch::{Mount, Scratch, ScratchSpec, Tag};
+use crate::units::Bytes;
+use crate::verify::fsck::fsck;
+use crate::verify::kernel_log::KernelLog;
+use crate::workload::{self, StepSpec, Workload};
+
+use super::step::Bench;
+use super::store::StoreWatch;
+use super::tell::Tell;
+
+/// Run the case. Whatever happens ends up in the result.
+pub(super) fn run(spec: &CaseSpec, tell: &mut Tell) -> CaseResult {
+    let mut case = Case { spec, started: Instant::now(), tell, result: CaseResult::planned(spec) };
+    let outcome = case.run();
+    case.conclude(outcome);
+    case.result
+}
+
+struct Case<'a> {
+    spec: &'a CaseSpec,
+    started: Instant,
+    tell: &'a mut Tell,
+    result: CaseResult,
+}
+
+impl Case<'_> {
+    fn run(&mut self) -> Result<()> {
+        let filesystem = fs::by_name(&self.spec.configuration.filesystem).ok_or_else(|| {
+            Error::usage(format!("find a file system named {}", self.spec.configuration.filesystem))
+        })?;
+        let mut log = KernelLog::begin();
+        self.tell.phase("attach");
+        let mut scratch = Scratch::attach(&scratch_spec(self.spec)?)?;
+        let worked = self.work(filesystem, &mut scratch, &mut log);
+        let unmounted = scratch.unmount();
+        self.read_log(log, &scratch);
+        self.keep(&scratch, worked.is_ok() && unmounted.is_ok());
+        let torn_down = self.tear_down(scratch);
+        // A mount that could not be ended is the harness's own failure, and comes first.
+        torn_down.and(unmounted).and(worked)
+    }
+
+    fn work(
+        &mut self,
+        filesystem: &'static dyn Filesystem,
+        scratch: &mut Scratch,
+        log: &mut KernelLog,
+    ) -> Result<()> {
+        self.make(filesystem, scratch)?;
+        let watch = StoreWatch::new(store_folder(&self.spec.store), self.spec.preallocate);
+        self.mount(filesystem, scratch)?;
+        let sequence = self.sequence(filesystem)?;
+        let mut bench = Bench::new(self.spec, filesystem, scratch, log, &watch, self.tell, self.started);
+        for (step, workload) in self.spec.steps.iter().zip(sequence) {
+            let (step, details) = bench.run(step, &*workload)?;
+            self.result.verify.details.extend(details);
+            self.result.steps.push(step);
+            if !self.result.steps.last().is_some_and(|step| step.read_back == Checked::Clean) {
+                break;
+            }
+        }
+        drop(bench);
+        self.tell.phase("unmount");
+        scratch.unmount()?;
+        scratch.go_cold()?;
+        self.check(filesystem, scratch)?;
+        watch.check(scratch, log)
+    }
+
+    fn sequence(&self, filesystem: &dyn Filesystem) -> Result<Vec<Arc<dyn Workload>>> {
+        let compressing = filesystem.compresses(&mount_options(self.spec, filesystem));
+        workload::sequence(&self.spec.steps, block_size(self.spec), self.spec.image_size, compressing)
+            .map_err(|(_, error)| error)
+    }
+
+    fn make(&mut self, filesystem: &dyn Filesystem, scratch: &Scratch) -> Result<()> {
+        let device = scratch.device();
+        self.result.loop_device = Some(device.info());
+        self.tell.phase("mkfs");
+        let options = mkfs_options(self.spec)?;
+        let invocation = filesystem.mkfs(device.path(), &options);
+        self.result.mkfs_command = invocation.words();
+        self.result.uuid = Some(options.uuid);
+        let begun = Instant::now();
+        let output = scratch.mkfs(&invocation)?;
+        self.result.metrics.set("mkfs_s", begun.elapsed().as_secs_f64());
+        let description = filesystem.describe(device.path(), &output)?;
+        self.result.features = description.features;
+        self.result.ledger = description.ledger;
+        Ok(())
+    }
+
+    fn mount(&mut self, filesystem: &'static dyn Filesystem, scratch: &mut Scratch) -> Result<()> {
+        self.tell.phase("mount");
+        let begun = Instant::now();
+        scratch.mount(filesystem, &mount_options(self.spec, filesystem))?;
+        self.result.metrics.set("mount_s", begun.elapsed().as_secs_f64());
+        self.result.mount_options_effective = scratch.mounted().map(Mount::effective_options).transpose()?;
+        Ok(())
+    }
+
+    /// The file system's own checker, read-only, on the unmounted device.
+    fn check(&mut self, filesystem: &dyn Filesystem, scratch: &Scratch) -> Result<()> {
+        self.tell.phase("fsck");
+        let (verdict, seconds) = fsck(filesystem, scratch.device().path())?;
+        if let Some(seconds) = seconds {
+            self.result.metrics.set("fsck_s", seconds);
+        }
+        self.result.verify.fsck = verdict.checked;
+        if verdict.checked != Checked::Clean {
+            self.result.verify.details.push(format!("fsck: {}", verdict.text));
+        }
+        Ok(())
+    }
+
+    fn read_log(&mut self, mut log: KernelLog, scratch: &Scratch) {
+        log.drain();
+        let (checked, details) = log.finish(scratch.device().name());
+        let verify = &mut self.result.verify;
+        verify.kernel_log = checked;
+        verify.details.extend(details.into_iter().map(|line| format!("kernel log: {line}")));
+    }
+
+    fn keep(&mut self, scratch: &Scratch, passed: bool) {
+        let Some(path) = keep_path(self.spec, passed) else { return };
+        let told = match scratch.image().keep(&path) {
+            Ok(()) => format!("kept the image as {}", path.display()),
+            Err(error) => error.to_string(),
+        };
+        self.result.verify.details.push(told);
+    }
+
+    fn tear_down(&mut self, scratch: Scratch) -> Result<()> {
+        self.tell.phase("detach");
+        let closed = scratch.close();
+        let verify = &mut self.result.verify;
+        match &closed {
+            Ok(()) => verify.teardown = Checked::Clean,
+            Err(error) => {
+                verify.teardown = Checked::Damaged;
+                verify.details.push(error.to_string());
+            }
+        }
+        closed
+    }
+
+    fn conclude(&mut self, outcome: Result<()>) {
+        let result = &mut self.result;
+        result.verify.read_back = all_of(result.steps.iter().map(|step| step.read_back));
+        let failed = match &outcome {
+            Err(error) => Some((status_of(error), Reason::from(error))),
+            Ok(()) => not_clean(&result.verify).or_else(|| not_allowed(self.spec, result)),
+        };
+        if let Some((status, reason)) = failed {
+            result.status = status;
+            result.reason = Some(reason);
+        }
+        if result.status == Status::Invalid {
+            // No number of an invalid case is shown, so none is stored.
+            result.steps.clear();
+            result.metrics = Metrics::default();
+        }
+    }
+}
+
+/// What the status of a case is after an error.
+fn status_of(error: &Error) -> Status {
+    match error.kind() {
+        Kind::Harness => Status::Error,
+        Kind::Environment => Status::Invalid,
+        Kind::Damage => Status::Failed,
+        Kind::Stopped => Status::Stopped,
+        Kind::Usage | Kind::Unavailable | Kind::Empty => Status::NotRun,
+    }
+}
+
+fn not_clean(verify: &Verify) -> Option<(Status, Reason)> {
+    let damaged = [verify.read_back, verify.fsck, verify.kernel_log].contains(&Checked::Damaged);
+    damaged.then(|| {
+        let text = verify.details.first().cloned().unwrap_or_else(|| "verification failed".into());
+        (Status::Failed, Reason { code: "damage".into(), text, next: Some("see verify.details".into()) })
+    })
+}
+
+/// A fixed amount of work that met a limit, where the suite does not allow one.
+fn not_allowed(spec: &CaseSpec, result: &CaseResult) -> Option<(Status, Reason)> {
+    let broken = |(step, spec): &(&StepResult, &StepSpec)| {
+        // A limit is what a fill is for.
+        step.ended == EndedWord::Limit && step.facts.file_size_bytes.is_none() && !spec.allow_limit
+    };
+    let (step, _) = result.steps.iter().zip(&spec.steps).find(broken)?;
+    let limit = step.limit.as_ref()?;
+    let text = format!(
+        "step {} met a limit after {} operations: {}",
+        step.name,
+        limit.at_count,
+        limit.text.as_deref().unwrap_or("no room")
+    );
+    let next = Some("a larger --size, or fewer files with --set".into());
+    Some((Status::Failed, Reason { code: "limit".into(), text, next }))
+}
+
+fn all_of(checks: impl Iterator<Item = Checked>) -> Checked {
+    checks.reduce(worse).unwrap_or_default()
+}
+
+fn worse(a: Checked, b: Checked) -> Checked {
+    match (a, b) {
+        (Checked::Damaged, _) | (_, Checked::Damaged) => Checked::Damaged,
+        (Checked::NotChecked, _) | (_, Checked::NotChecked) => Checked::NotChecked,
+        _ => Checked::Clean,
+    }
+}
+
+/// The file system's own defaults, then what was asked for: the later one wins.
+pub(super) fn mount_options(spec: &CaseSpec, filesystem: &dyn Filesystem) -> String {
+    let asked = spec.configuration.mount_options.as_str();
+    [filesystem.default_mount_options(), asked]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join(",")
+}
+
+fn block_size(spec: &CaseSpec) -> Bytes {
+    Bytes(spec.configuration.block_size_bytes.into())
+}
+
+fn mkfs_options(spec: &CaseSpec) -> Result<MkfsOptions> {
+    Ok(MkfsOptions {
+        block_size: block_size(spec),
+        uuid: crate::manifest::run_id(),
+        seed: spec.seed,
+        extra: spec.configuration.mkfs_options.clone(),
+    })
+}
+
+fn scratch_spec(spec: &CaseSpec) -> Result<ScratchSpec> {
+    Ok(ScratchSpec {
+        store: store_folder(&spec.store),
+        size: spec.image_size,
+        preallocate: spec.preallocate,
+        logical_block_size: spec.logical_block_size,
+        direct_io: match spec.direct_io {
+            DirectIo::Auto => None,
+            DirectIo::On => Some(true),
+            DirectIo::Off => Some(false),
+        },
+        tag: Tag::of_this_process(&spec.run_id)?.to_string(),
+    })
+}
+
+fn store_folder(store: &Store) -> Option<std::path::PathBuf> {
+    match store {
+        Store::Directory(folder) => Some(folder.clone()),
+        Store::Memory => None,
+    }
+}
+
+fn keep_path(spec: &CaseSpec, passed: bool) -> Option<std::path::PathBuf> {
+    let wanted = match spec.keep {
+        Keep::Never => false,
+        Keep::Failed => !passed,
+        Keep::Always => true,
+    };
+    let folder = store_folder(&spec.store).filter(|_| wanted)?;
+    let run = spec.run_id.get(..8).unwrap_or(&spec.run_id);
+    let name = format!("fsduel-{run}-{}-{}.img", spec.configuration.id, spec.block);
+    Some(Path::new(&folder).join(name.replace(['/', '#'], "-")))
+}

@@ -1,0 +1,64 @@
+//! One measured case, one process: the worker.
+//!
+//! The runner starts the same binary again, as process 1 of a PID namespace and in a mount
+//! namespace of its own. The case comes in as JSON on stdin, events go out as JSON lines on
+//! stdout. Stdin stays open as a life line: its end means that the runner is dead, and then this
+//! process goes at once. With it go its children, the mount, the loop device and the image, which
+//! only live in these namespaces and descriptors.
+
+mod abandon;
+mod case;
+mod step;
+mod store;
+mod tell;
+
+use std::io::{BufRead, BufReader, Read, Stdin};
+
+use crate::case::CaseSpec;
+use crate::error::{Cannot, Result};
+use crate::sys::signal;
+
+use tell::Tell;
+
+/// First argument of a worker's command line.
+pub const WORKER_ARGUMENT: &str = "__worker";
+
+/// Be a worker if the command line says so; a program that runs cases calls this first.
+///
+/// The exit code is for `std::process::exit`. It is 0 whatever the case came to: that is told in
+/// its last event.
+#[must_use]
+pub fn run_if_worker() -> Option<i32> {
+    if std::env::args_os().nth(1)? != WORKER_ARGUMENT {
+        return None;
+    }
+    Some(match work() {
+        Ok(()) => 0,
+        Err(error) => {
+            log::error!("{error}");
+            1
+        }
+    })
+}
+
+fn work() -> Result<()> {
+    signal::stop_on(&signal::ENDING)?;
+    let mut input = BufReader::new(std::io::stdin());
+    let mut line = String::new();
+    input.read_line(&mut line).cannot(|| "read the case from the runner".into())?;
+    let spec: CaseSpec =
+        serde_json::from_str(&line).cannot(|| "understand the case that the runner sent".into())?;
+    hold_life_line(input);
+    let mut tell = Tell::new(std::io::stdout());
+    let result = case::run(&spec, &mut tell);
+    tell.case_ended(result)
+}
+
+/// End this process, and so everything in its namespaces, when the runner is gone.
+fn hold_life_line(mut input: BufReader<Stdin>) {
+    std::thread::spawn(move || {
+        let mut byte = [0];
+        while !matches!(input.read(&mut byte), Ok(0)) {}
+        std::process::exit(1);
+    });
+}

@@ -1,0 +1,72 @@
+//! Watches the store under a sparse image: when it fills up, every number above it is a lie.
+//!
+//! The host's ENOSPC reaches the guest file system late, once, or not at all: xfs loses data and
+//! the second fsync succeeds, ext4 goes on as if nothing had happened. So no single sign is
+//! trusted. The store's free space, the image itself, the kernel's log and the mount's flags all
+//! speak, and the first sync error sticks.
+
+use std::path::PathBuf;
+
+use crate::error::{Error, Result};
+use crate::scratch::Scratch;
+use crate::sys::statfs::statfs;
+use crate::units::Bytes;
+use crate::verify::kernel_log::KernelLog;
+
+/// With less than this free, a store counts as full: file systems keep a little for themselves.
+const FULL: Bytes = Bytes::mib(1);
+
+/// The store of one case.
+pub(super) struct StoreWatch {
+    folder: Option<PathBuf>,
+    preallocated: bool,
+}
+
+impl StoreWatch {
+    pub(super) fn new(folder: Option<PathBuf>, preallocated: bool) -> Self {
+        Self { folder, preallocated }
+    }
+
+    /// Whether the environment, not the file system, has broken something.
+    ///
+    /// # Errors
+    ///
+    /// It has: an error of the environment, with the sign that told.
+    pub(super) fn check(&self, scratch: &Scratch, log: &mut KernelLog) -> Result<()> {
+        log.drain();
+        scratch.image().check_unchanged()?;
+        let device = scratch.device().name();
+        if log.host_out_of_space(device) {
+            return Err(self.out_of_space(scratch, "the kernel logged a space allocation error"));
+        }
+        if !self.preallocated && self.full(scratch)? {
+            return Err(self.out_of_space(scratch, "the store has no space left"));
+        }
+        if let Some(mount) = scratch.mounted()
+            && let Some(flags) = mount.health()?
+        {
+            return Err(Error::environment(format!(
+                "use what was measured: the file system went read-only in the middle ({flags})"
+            ))
+            .next("look at the kernel log for errors of the store's disk"));
+        }
+        Ok(())
+    }
+
+    fn full(&self, scratch: &Scratch) -> Result<bool> {
+        if self.folder.is_none() {
+            return Ok(false);
+        }
+        Ok(statfs(scratch.image())?.free < FULL)
+    }
+
+    fn out_of_space(&self, scratch: &Scratch, sign: &str) -> Error {
+        let place = self.folder.as_ref().map_or("memory".into(), |folder| folder.display().to_string());
+        let size = scratch.image().size();
+        let got = scratch.image().allocated().unwrap_or_default();
+        Error::environment(format!(
+            "use what was measured: {place} ran out of space under the image ({sign}; the image of {size} got {got})"
+        ))
+        .next("free space there, choose another place with --store, or a smaller --size")
+    }
+}

@@ -1,0 +1,67 @@
+//! Every file system on real loop devices, through the front door.
+//!
+//! Needs root, loop devices and the tools. What is missing makes a test "ignored" with the
+//! reason, or a failure where `FSDUEL_REQUIRE_ALL=1`: a test that did not run is not a test that
+//! passed.
+
+//mod damage;
+mod by_hand;
+mod environment;
+mod lab;
+mod leaks;
+mod runs;
+
+use fsduel_harness::fs::{self, Filesystem};
+use fsduel_harness::require::{self, Requirement};
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let mut trials = vec![];
+    for filesystem in fs::ALL {
+        trials.extend(runs::trials(*filesystem));
+        trials.extend(by_hand::trials(*filesystem));
+        //trials.extend(damage::trials(*filesystem));
+    }
+    trials.extend(leaks::trials());
+    trials.extend(environment::trials());
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    if require_all() && !arguments.list && conclusion.num_passed == 0 {
+        eprintln!("FSDUEL_REQUIRE_ALL is set, and no test ran");
+        std::process::exit(1);
+    }
+    conclusion.exit();
+}
+
+fn require_all() -> bool {
+    std::env::var("FSDUEL_REQUIRE_ALL").is_ok_and(|value| value == "1")
+}
+
+/// A test of one file system, named `ext4::what_it_proves`.
+fn of(filesystem: &'static dyn Filesystem, name: &str, test: fn(&'static dyn Filesystem)) -> Trial {
+    let requirements = [filesystem.requirements(), vec![Requirement::Root, Requirement::Loop]].concat();
+    trial(format!("{}::{name}", filesystem.name()), requirements, move || test(filesystem))
+}
+
+/// A test that needs every file system of the table.
+fn general(name: impl Into<String>, test: impl FnOnce() + Send + 'static) -> Trial {
+    let mut requirements: Vec<_> = fs::ALL.iter().flat_map(|filesystem| filesystem.requirements()).collect();
+    requirements.extend([Requirement::Root, Requirement::Loop]);
+    trial(name.into(), requirements, test)
+}
+
+fn trial(name: String, requirements: Vec<Requirement>, test: impl FnOnce() + Send + 'static) -> Trial {
+    Trial::ignorable_test(name, move || {
+        let missing = require::check(&requirements);
+        match missing.first() {
+            Some(missing) if require_all() => {
+                Err(Failed::from(format!("{}: {}", missing.text, missing.next)))
+            }
+            Some(missing) => Ok(Completion::ignored_with(&missing.text)),
+            None => {
+                test();
+                Ok(Completion::Completed)
+            }
+        }
+    })
+}

@@ -1,0 +1,116 @@
+//! A whole run of a suite on one file system.
+
+use fsduel_harness::fs::Filesystem;
+use fsduel_harness::result::{Checked, Facts, RunReport, Status};
+use libtest_mimic::Trial;
+use serde_json::json;
+
+use crate::lab::{Lab, assert_exits};
+use crate::of;
+
+pub fn trials(filesystem: &'static dyn Filesystem) -> Vec<Trial> {
+    vec![
+        of(filesystem, "smoke_passes_is_verified_and_leaves_nothing", smoke),
+        of(filesystem, "the_same_seed_makes_the_same_tree_and_another_seed_another", seeds),
+        of(filesystem, "features_inode_size_and_journal_are_the_known_ones", features),
+        of(filesystem, "a_file_too_many_for_the_file_system_is_a_limit_with_a_name", limit),
+        of(filesystem, "a_step_starts_cold", cold),
+    ]
+}
+
+fn run(lab: &Lab, filesystem: &dyn Filesystem, more: &[&str]) -> RunReport {
+    let (output, report) = lab.report([&["run", "smoke", "--fs", filesystem.name()], more].concat());
+    assert_exits(&output, 0);
+    report
+}
+
+fn smoke(filesystem: &'static dyn Filesystem) {
+    let lab = Lab::new();
+    let report = run(&lab, filesystem, &[]);
+    let case = &report.cases[0];
+    assert_eq!(case.status, Status::Passed);
+    let verify = &case.verify;
+    assert_eq!(
+        [verify.read_back, verify.fsck, verify.kernel_log, verify.teardown],
+        [Checked::Clean; 4],
+        "{verify:?}"
+    );
+    for step in &case.steps {
+        let stops = ["returned_s", "synced_s", "unmounted_s"].map(|key| step.metrics.get(key).unwrap());
+        assert!(stops.is_sorted(), "{}: {stops:?}", step.name);
+    }
+    let facts: serde_json::Map<_, _> =
+        case.steps.iter().map(|step| (step.name.clone(), json!(exact(&step.facts)))).collect();
+    insta::with_settings!({snapshot_path => "../snapshots", prepend_module_to_snapshot => false}, {
+        insta::assert_json_snapshot!(format!("facts_of_smoke_{}", filesystem.name()), facts);
+    });
+    lab.assert_nothing_is_left();
+}
+
+/// A fill's size follows from the file system's own layout; all else follows from the seed.
+fn exact(facts: &Facts) -> Facts {
+    let mut facts = facts.clone();
+    if facts.errno.is_some() {
+        facts.file_size_bytes = None;
+        facts.payload_bytes = None;
+        facts.tree_hash = None;
+    }
+    facts
+}
+
+fn trees(report: &RunReport) -> Vec<Option<String>> {
+    let fixed = |facts: &&Facts| facts.errno.is_none();
+    report.cases[0]
+        .steps
+        .iter()
+        .map(|step| &step.facts)
+        .filter(fixed)
+        .map(|facts| facts.tree_hash.clone())
+        .collect()
+}
+
+fn seeds(filesystem: &'static dyn Filesystem) {
+    let lab = Lab::new();
+    let one = trees(&run(&lab, filesystem, &["--seed", "1"]));
+    assert_eq!(one, trees(&run(&lab, filesystem, &["--seed", "1"])));
+    assert_ne!(one, trees(&run(&lab, filesystem, &["--seed", "2"])));
+    lab.assert_nothing_is_left();
+}
+
+fn features(filesystem: &'static dyn Filesystem) {
+    let lab = Lab::new();
+    let report = run(&lab, filesystem, &[]);
+    let version = report.environments[0].tools.values().next().unwrap().clone();
+    let version: String = version.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let case = &report.cases[0];
+    let made = json!({ "features": case.features, "ledger": case.ledger });
+    insta::with_settings!({snapshot_path => "../snapshots", prepend_module_to_snapshot => false}, {
+        insta::assert_json_snapshot!(format!("features_{}_{version}", filesystem.name()), made);
+    });
+}
+
+fn limit(filesystem: &'static dyn Filesystem) {
+    let lab = Lab::new();
+    let size = format!("{}", filesystem.min_size().0.next_multiple_of(64 << 20).max(64 << 20));
+    let arguments = ["run", "--workload", "many-small-files", "--fs", filesystem.name(), "--size", &size];
+    // More data than the image has: every file is one block or more of unique bytes.
+    let plan = ["--set", "count=200000", "--set", "file-size=4KiB", "--set", "allow-limit=true"];
+    let (output, report) = lab.report([&arguments[..], &plan[..]].concat());
+    if output.status.code() == Some(2) {
+        assert!(crate::lab::stderr(&output).contains("--size"), "{}", crate::lab::told(&output));
+    } else {
+        assert_exits(&output, 0);
+        assert!(report.cases[0].steps[0].limit.is_some());
+    }
+    lab.assert_nothing_is_left();
+}
+
+fn cold(filesystem: &'static dyn Filesystem) {
+    let lab = Lab::new();
+    let report = run(&lab, filesystem, &[]);
+    let step = |name: &str| report.cases[0].steps.iter().find(|step| step.workload == name).unwrap();
+    let read = step("read");
+    let payload = read.facts.payload_bytes.unwrap();
+    let from_device = read.metrics.get("device_read_bytes").unwrap();
+    assert!(from_device >= payload as f64, "{from_device} bytes read from the device for {payload}");
+}
