@@ -291,3 +291,88 @@ impl Ops for Plan<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn make(plan: &mut Plan, path: &str, bytes: &[u8]) -> Result<()> {
+        let file = plan.create(path)?;
+        plan.write(file, bytes)?;
+        plan.close(file)
+    }
+
+    #[test]
+    fn entries_are_told_when_they_are_final_and_the_step_itself_is_none() {
+        let mut told = vec![];
+        let mut tell = |entry: Entry| told.push((entry.path, entry.kind, entry.size));
+        let mut plan = Plan::new(None, &mut tell);
+        plan.mkdir("step").unwrap();
+        plan.mkdir("step/d").unwrap();
+        let open = plan.create("step/open").unwrap();
+        make(&mut plan, "step/d/f", b"1234").unwrap();
+        plan.close(open).unwrap();
+        assert_eq!(plan.finish().entries, 3);
+        let [file, directory] = [EntryKind::File, EntryKind::Directory];
+        let wanted = [("step/d", directory, 0), ("step/d/f", file, 4), ("step/open", file, 0)];
+        assert_eq!(told, wanted.map(|(path, kind, size)| (path.to_owned(), kind, size)));
+    }
+
+    #[test]
+    fn a_plan_holds_open_files_only() {
+        let mut tell = |_| {};
+        let mut plan = Plan::new(None, &mut tell);
+        for number in 0..1000 {
+            make(&mut plan, &format!("step/{number}"), b"x").unwrap();
+        }
+        assert_eq!(plan.files.len(), 1);
+        assert_eq!(plan.finish().entries, 1000);
+    }
+
+    #[test]
+    fn a_write_takes_what_fits_and_the_next_finds_no_space() {
+        let mut told = vec![];
+        let mut tell = |entry: Entry| told.push(entry.size);
+        let mut plan = Plan::new(Some(Bytes(10)), &mut tell);
+        let file = plan.create("step/f").unwrap();
+        assert_eq!(plan.write(file, &[0; 8]), Ok(8));
+        assert_eq!(plan.write(file, &[0; 8]), Ok(2));
+        assert_eq!(plan.write(file, &[0; 8]).unwrap_err().errno, Errno::ENOSPC);
+        assert_eq!(plan.finish().counts.written_bytes, 10);
+        assert_eq!(told, [10], "a file that a limit left open is told, too");
+    }
+
+    #[test]
+    fn the_hash_of_a_tree_does_not_depend_on_the_order() {
+        let hash = |names: [&str; 3]| {
+            let mut tell = |_| {};
+            let mut plan = Plan::new(None, &mut tell);
+            for name in names {
+                make(&mut plan, name, name.as_bytes()).unwrap();
+            }
+            plan.finish().tree_hash()
+        };
+        assert_eq!(hash(["s/a", "s/b", "s/c"]), hash(["s/c", "s/a", "s/b"]));
+        assert_ne!(hash(["s/a", "s/b", "s/c"]), hash(["s/a", "s/a", "s/c"]));
+    }
+
+    #[test]
+    fn one_file_is_captured_with_offsets() {
+        let mut bytes = vec![];
+        let mut sink = |offset, piece: &[u8]| bytes.push((offset, piece.to_vec()));
+        let mut plan = Plan::capture("step/b", None, &mut sink);
+        make(&mut plan, "step/a", b"no").unwrap();
+        let file = plan.create("step/b").unwrap();
+        plan.write(file, b"yes").unwrap();
+        plan.write(file, b"!").unwrap();
+        assert_eq!(bytes, [(0, b"yes".to_vec()), (3, b"!".to_vec())]);
+    }
+
+    #[test]
+    fn a_stopped_plan_makes_no_call() {
+        let stop = AtomicBool::new(true);
+        let mut plan = Plan::counting().stopped_by(&stop);
+        assert_eq!(plan.mkdir("step").unwrap_err().errno, Errno::EINTR);
+        assert_eq!(plan.counts().total(), 0);
+    }
+}

@@ -245,28 +245,29 @@ impl Ops for Real<'_> {
 
     fn write(&mut self, file: Handle, bytes: &[u8]) -> Result<usize> {
         let begun = self.begin();
-        let written = self.call(
+        self.call(
             (Op::Write, begun),
             |real| real.path_of(file),
-            |real| match rustix::io::write(real.fd(file)?, bytes)? {
+            |real| {
+                let written = rustix::io::write(real.fd(file)?, bytes)?;
+                real.counts.written_bytes += written as u64;
                 // Never seen on a regular file; a caller that goes on would not end.
-                0 if !bytes.is_empty() => Err(rustix::io::Errno::IO),
-                written => Ok(written),
+                if written == 0 && !bytes.is_empty() { Err(rustix::io::Errno::IO) } else { Ok(written) }
             },
-        )?;
-        self.counts.written_bytes += written as u64;
-        Ok(written)
+        )
     }
 
     fn read(&mut self, file: Handle, into: &mut [u8]) -> Result<usize> {
         let begun = self.begin();
-        let read = self.call(
+        self.call(
             (Op::Read, begun),
             |real| real.path_of(file),
-            |real| rustix::io::read(real.fd(file)?, &mut *into),
-        )?;
-        self.counts.read_bytes += read as u64;
-        Ok(read)
+            |real| {
+                let read = rustix::io::read(real.fd(file)?, &mut *into)?;
+                real.counts.read_bytes += read as u64;
+                Ok(read)
+            },
+        )
     }
 
     fn fsync(&mut self, file: Handle) -> Result<()> {
@@ -337,3 +338,6 @@ fn kind(directory: &OwnedFd, name: &std::ffi::CStr, told: FileType) -> rustix::i
         _ => Kind::Other,
     })
 }
+
+#[cfg(test)]
+mod tests;

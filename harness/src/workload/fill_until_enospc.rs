@@ -14,7 +14,7 @@ use super::shared::parameters::{self, Parameter, Span};
 use super::{Build, Ended, Recovered, Row, Workload};
 use crate::content::{Content, Pattern};
 use crate::error::{Cannot, Error, Result};
-use crate::ops::{self, Failure, Handle, Op, Ops};
+use crate::ops::{self, Failure, Handle, Ops};
 use crate::result::Which;
 use crate::units::{Bytes, Seed};
 
@@ -100,10 +100,13 @@ impl FillUntilEnospc {
 
     /// Make the file and let it grow until something ends it.
     fn fill(&self, ops: &mut dyn Ops, seed: Seed) -> ops::Result<Ended> {
-        let file = match ops.create(&self.path()) {
-            Ok(file) => file,
-            Err(failure) => return limit(failure),
-        };
+        match ops.create(&self.path()) {
+            Ok(file) => self.fill_file(ops, file, seed),
+            Err(failure) => limit(failure),
+        }
+    }
+
+    fn fill_file(&self, ops: &mut dyn Ops, file: Handle, seed: Seed) -> ops::Result<Ended> {
         let grown = self.grow(ops, file, seed.derive(&self.step));
         let synced = ops.fsync(file);
         let closed = ops.close(file);
@@ -139,43 +142,40 @@ impl FillUntilEnospc {
         Ok(None)
     }
 
-    /// Make the file again; right after the deletion even that may fail for want of space.
-    fn fill_again(&self, ops: &mut dyn Ops, seed: Seed, begun: Instant) -> Result<Bytes> {
-        loop {
-            let ended = self.fill(ops, seed).cannot(|| "fill the file system again".into())?;
-            let no_room = matches!(&ended, Ended::Limit { failure: Some(f), .. } if f.op == Op::Create);
-            if !no_room || begun.elapsed() > PATIENCE {
-                break;
-            }
-            std::thread::sleep(PAUSE);
-        }
-        ops.stat(&self.path()).map(Bytes).cannot(|| "tell the size of the second file".into())
-    }
-
-    fn wait_for_space(
+    /// Wait until as much as `wanted` is free and a file can be made again, which it cannot be
+    /// at first on btrfs with single metadata although the space counts as free.
+    fn make_again(
         &self,
         ops: &mut dyn Ops,
         wanted: u64,
-        begun: Instant,
         free: &mut dyn FnMut() -> Result<Bytes>,
-    ) -> Result<f64> {
+    ) -> Result<Handle> {
+        let begun = Instant::now();
         loop {
-            // Also fails when the run is stopped.
+            // Fails when the run is stopped, too.
             ops.stat(&self.step).cannot(|| "wait for the space of a deleted file".into())?;
             let now = free()?.0;
             if now >= wanted {
-                return Ok(begun.elapsed().as_secs_f64());
+                match ops.create(&self.path()) {
+                    Err(failure) if is_limit(&failure) => {}
+                    result => return result.cannot(|| "make the file again".into()),
+                }
             }
             if begun.elapsed() > PATIENCE {
-                return Err(Error::damage(format!(
-                    "get the space of a deleted file back: {now} bytes are free after {} s, {wanted} were expected",
-                    PATIENCE.as_secs()
-                ))
-                .next("set `recover = false` in this step to do without this check"));
+                return Err(not_given_back(now, wanted));
             }
             std::thread::sleep(PAUSE);
         }
     }
+}
+
+fn not_given_back(free: u64, wanted: u64) -> Error {
+    let after = PATIENCE.as_secs();
+    Error::damage(format!(
+        "get the space of a deleted file back: after {after} s {free} bytes are free, {wanted} were expected, \
+         or no file can be made"
+    ))
+    .next("set `recover = false` in this step to do without this check")
 }
 
 /// `ENOSPC` ends the work as it should, and `EFBIG` is the largest file that can be.
@@ -222,8 +222,10 @@ impl Workload for FillUntilEnospc {
         ops.unlink(&path).cannot(|| "delete the file that filled the file system".into())?;
         // What compression saved does not come back.
         let wanted = if self.compressing { 0 } else { first / 100 * 98 };
-        let freed_s = self.wait_for_space(ops, wanted, begun, free)?;
-        let second_size = self.fill_again(ops, seed, begun)?;
+        let file = self.make_again(ops, wanted, free)?;
+        let freed_s = begun.elapsed().as_secs_f64();
+        self.fill_file(ops, file, seed).cannot(|| "fill the file system again".into())?;
+        let second_size = ops.stat(&path).map(Bytes).cannot(|| "tell the size of the second file".into())?;
         Ok(Some(Recovered { freed_s, second_size }))
     }
 }

@@ -87,7 +87,8 @@ pub trait Workload: Send + Sync {
     }
 
     /// Prove, untimed and after the read-back, that a full file system recovers. `free` syncs
-    /// the file system and tells the bytes that are free.
+    /// the file system and tells the bytes that are free for root (`StatFs::free`: what ext4
+    /// keeps in reserve was filled, too). Afterwards the file has its second size.
     ///
     /// # Errors
     ///

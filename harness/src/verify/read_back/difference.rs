@@ -27,6 +27,8 @@ pub(super) enum Difference {
     Blocks { bytes: u64, allocated: u64 },
     /// It was removed, and is there.
     NotRemoved,
+    /// It cannot be read on from this byte.
+    Unreadable { at: u64, errno: Errno },
     /// It cannot be looked at.
     Failed { doing: &'static str, errno: Errno },
 }
@@ -47,6 +49,9 @@ impl fmt::Display for Difference {
                 write!(f, "has blocks for {allocated} bytes only, of {bytes} that were written")
             }
             Self::NotRemoved => write!(f, "was removed and is still there"),
+            Self::Unreadable { at, errno } => {
+                write!(f, "cannot read byte {at} and beyond: {} ({errno:?})", errno.desc())
+            }
             Self::Failed { doing, errno } => write!(f, "cannot {doing}: {} ({errno:?})", errno.desc()),
         }
     }

@@ -114,8 +114,10 @@ impl Reader {
     fn hash(&mut self, file: &OwnedFd, path: &str) -> Found<(u128, u64)> {
         let (mut hash, mut size) = (EntryHash::file(path), 0);
         loop {
-            let read = rustix::io::retry_on_intr(|| rustix::io::read(file, &mut *self.buffer))
-                .map_err(failed("read it"))?;
+            let read =
+                rustix::io::retry_on_intr(|| rustix::io::read(file, &mut *self.buffer)).map_err(|errno| {
+                    Difference::Unreadable { at: size, errno: Errno::from_raw(errno.raw_os_error()) }
+                })?;
             if read == 0 {
                 return Ok((hash.finish(), size));
             }

@@ -1,0 +1,101 @@
+//! The calls are done, counted, timed and refused as they should be.
+
+use super::*;
+
+static GO_ON: AtomicBool = AtomicBool::new(false);
+
+fn real(directory: &tempfile::TempDir) -> Real<'static> {
+    let root = std::fs::File::open(directory.path()).unwrap();
+    Real::new(root, &GO_ON, Box::new(|_, _| {}))
+}
+
+#[test]
+fn every_call_is_counted_and_has_a_latency() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut real = real(&directory);
+    real.mkdir("a").unwrap();
+    let file = real.create("a/f").unwrap();
+    assert_eq!(real.write(file, b"hello").unwrap(), 5);
+    real.fsync(file).unwrap();
+    real.close(file).unwrap();
+    let file = real.open("a/f").unwrap();
+    let mut bytes = [0; 9];
+    assert_eq!(real.read(file, &mut bytes).unwrap(), 5);
+    real.close(file).unwrap();
+    assert_eq!((&bytes[..5], real.stat("a/f").unwrap()), (&b"hello"[..], 5));
+    let mut told = vec![];
+    real.readdir("a", &mut |name, kind| told.push((name.to_owned(), kind))).unwrap();
+    assert_eq!(told, [("f".to_owned(), Kind::File)]);
+    real.unlink("a/f").unwrap();
+    real.rmdir("a").unwrap();
+    let record = real.into_record();
+    assert_eq!((record.counts.written_bytes, record.counts.read_bytes), (5, 5));
+    for op in Op::ALL {
+        assert_eq!(record.latency[op.name()].count, record.counts.of(op), "{}", op.name());
+    }
+    let series = &record.series[0];
+    assert_eq!((series.t_s[0], series.value.last()), (0.0, Some(&10.0)));
+}
+
+#[test]
+fn a_failure_says_the_call_the_path_and_the_errno_and_is_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut real = real(&directory);
+    let missing = real.unlink("a").unwrap_err();
+    assert_eq!(missing.to_string(), "unlink a: No such file or directory (ENOENT)");
+    let file = real.create("f").unwrap();
+    let exists = real.create("f").unwrap_err();
+    assert_eq!(exists.errno, Errno::EEXIST);
+    let unreadable = real.read(file, &mut [0]).unwrap_err();
+    assert_eq!((unreadable.path.as_str(), unreadable.errno), ("f", Errno::EBADF));
+    real.close(file).unwrap();
+    let closed = real.close(file).unwrap_err();
+    assert_eq!(closed.errno, Errno::EBADF);
+    let record = real.into_record();
+    assert_eq!(record.errnos, [missing, exists, unreadable, closed]);
+    assert_eq!(record.counts.total(), 2, "failures are not counted");
+}
+
+#[test]
+fn failures_that_are_kept_are_bounded() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut real = real(&directory);
+    for _ in 0..3 * FAILURES {
+        real.rmdir("a").unwrap_err();
+    }
+    assert_eq!(real.into_record().errnos.len(), FAILURES);
+}
+
+#[test]
+fn nothing_is_done_once_the_run_is_stopped() {
+    let directory = tempfile::tempdir().unwrap();
+    let stop = AtomicBool::new(false);
+    let root = std::fs::File::open(directory.path()).unwrap();
+    let mut real = Real::new(root, &stop, Box::new(|_, _| {}));
+    real.mkdir("a").unwrap();
+    stop.store(true, Ordering::Relaxed);
+    assert_eq!(real.mkdir("b").unwrap_err().errno, Errno::EINTR);
+    assert!(!directory.path().join("b").exists());
+    assert!(real.into_record().errnos.is_empty(), "no call has failed");
+}
+
+#[test]
+fn progress_is_told_once_a_second_and_bytes_are_sampled_more_often() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = std::fs::File::open(directory.path()).unwrap();
+    let told = std::cell::RefCell::new(vec![]);
+    let progress = Box::new(|operations, bytes| told.borrow_mut().push((operations, bytes)));
+    let mut real = Real::new(root, &GO_ON, progress);
+    let file = real.create("f").unwrap();
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_millis(1100) {
+        real.write(file, &[0; 100]).unwrap();
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let series = real.into_record().series.remove(0);
+    let seconds = begun.elapsed().as_secs();
+    let told = told.into_inner();
+    assert!(!told.is_empty() && told.len() as u64 <= seconds, "{told:?}");
+    assert!(series.t_s.len() > told.len() + 2, "{:?}", series.t_s);
+    assert_eq!((told[0].0 - 1) * 100, told[0].1, "one create, and 100 bytes in each write");
+}
