@@ -1,17 +1,19 @@
 //! A byte that changes between unmount and mount is seen, by whichever check can see it.
 
+use std::fs::File;
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::AtomicBool;
 
 use fsduel_harness::fs::{Filesystem, MkfsOptions};
+use fsduel_harness::manifest;
 use fsduel_harness::ops::Real;
 use fsduel_harness::result::Checked;
-use fsduel_harness::scratch::{Scratch, ScratchSpec, tag::Tag};
+use fsduel_harness::scratch::{Scratch, ScratchSpec, Tag};
 use fsduel_harness::sys::namespace::enter_private_mounts;
 use fsduel_harness::units::{Bytes, Seed};
-use fsduel_harness::verify::read_back::read_back;
-use fsduel_harness::workload::{Build, build};
+use fsduel_harness::verify::{ReadBack, read_back};
+use fsduel_harness::workload::{StepSpec, Workload, sequence};
 use libtest_mimic::Trial;
 use serde_json::json;
 
@@ -20,4 +22,79 @@ use crate::of;
 
 pub fn trials(filesystem: &'static dyn Filesystem) -> Vec<Trial> {
     vec![of(filesystem, "one_changed_byte_of_a_file_is_seen", changed_byte)]
+}
+
+const SEED: Seed = Seed(7);
+const SIZE: Bytes = Bytes::mib(320);
+static GO_ON: AtomicBool = AtomicBool::new(false);
+
+fn changed_byte(filesystem: &'static dyn Filesystem) {
+    let lab = Lab::new();
+    // Every mount of this test is seen by this thread alone.
+    enter_private_mounts().unwrap();
+    let run_id = manifest::run_id();
+    let mut scratch = Scratch::attach(&ScratchSpec {
+        store: Some(lab.store().to_owned()),
+        size: SIZE,
+        preallocate: false,
+        logical_block_size: Bytes(4096),
+        direct_io: None,
+        tag: Tag::of_this_process(&run_id).unwrap().to_string(),
+    })
+    .unwrap();
+    let options = MkfsOptions { block_size: Bytes(4096), uuid: run_id, seed: SEED, extra: vec![] };
+    scratch.mkfs(&filesystem.mkfs(scratch.device().path(), &options)).unwrap();
+    scratch.mount(filesystem, filesystem.default_mount_options()).unwrap();
+    // 64 KiB each, so that no file system keeps them inside its metadata.
+    let parameters = json!({ "count": 20, "file-size": "64KiB" });
+    let step = StepSpec {
+        name: "files".into(),
+        workload: "many-small-files".into(),
+        parameters,
+        allow_limit: false,
+    };
+    let workload = sequence(&[step], Bytes(4096), SIZE, false).unwrap().remove(0);
+    write(&scratch, &*workload);
+    assert_eq!(read(&scratch, &*workload).checked, Checked::Clean);
+    let content =
+        std::fs::read(scratch.mounted().unwrap().path().join("files/000007")).unwrap_or_else(|_| {
+            let folder = scratch.mounted().unwrap().path().join("files");
+            let mut names: Vec<_> =
+                std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path()).collect();
+            names.sort();
+            std::fs::read(&names[7]).unwrap()
+        });
+    scratch.unmount().unwrap();
+    scratch.go_cold().unwrap();
+    flip(&scratch, &content[8192..8192 + 64]);
+    scratch.mount(filesystem, filesystem.default_mount_options()).unwrap();
+    let back = read(&scratch, &*workload);
+    assert_eq!(back.checked, Checked::Damaged);
+    assert!(back.details.iter().any(|detail| detail.contains('7')), "{:?}", back.details);
+    scratch.close().unwrap();
+    lab.assert_nothing_is_left();
+}
+
+fn write(scratch: &Scratch, workload: &dyn Workload) {
+    let root = scratch.mounted().unwrap().root().unwrap();
+    let mut real = Real::new(root, &GO_ON, Box::new(|_, _| {}));
+    workload.run(&mut real, SEED).unwrap();
+}
+
+fn read(scratch: &Scratch, workload: &dyn Workload) -> ReadBack {
+    let root = scratch.mounted().unwrap().root().unwrap();
+    read_back(root.as_fd(), workload, "files", SEED, None, &GO_ON).unwrap()
+}
+
+/// Find `needle` in the image, and change its first byte.
+fn flip(scratch: &Scratch, needle: &[u8]) {
+    let image = File::from(scratch.image().as_fd().try_clone_to_owned().unwrap());
+    let mut block = vec![0; 4096];
+    let blocks = SIZE.0 / 4096;
+    let found = (0..blocks).map(|number| number * 4096).find(|offset| {
+        image.read_exact_at(&mut block, *offset).unwrap();
+        block.starts_with(needle)
+    });
+    let offset = found.expect("the content is in the image");
+    image.write_all_at(&[needle[0] ^ 1], offset).unwrap();
 }

@@ -3,9 +3,10 @@
 //! Needs root, loop devices and the tools. What is missing makes a test "ignored" with the
 //! reason, or a failure where `FSDUEL_REQUIRE_ALL=1`: a test that did not run is not a test that
 //! passed.
+#![expect(clippy::unwrap_used, clippy::cast_precision_loss, reason = "a test may panic, and sizes are small")]
 
-//mod damage;
 mod by_hand;
+mod damage;
 mod environment;
 mod lab;
 mod leaks;
@@ -21,7 +22,7 @@ fn main() {
     for filesystem in fs::ALL {
         trials.extend(runs::trials(*filesystem));
         trials.extend(by_hand::trials(*filesystem));
-        //trials.extend(damage::trials(*filesystem));
+        trials.extend(damage::trials(*filesystem));
     }
     trials.extend(leaks::trials());
     trials.extend(environment::trials());

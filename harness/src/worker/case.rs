@@ -65,11 +65,11 @@ impl Case<'_> {
             let (step, details) = bench.run(step, &*workload)?;
             self.result.verify.details.extend(details);
             self.result.steps.push(step);
-            if !self.result.steps.last().is_some_and(|step| step.read_back == Checked::Clean) {
+            if let Some(why) = self.result.steps.last().and_then(ends_the_case) {
+                self.result.verify.details.push(why);
                 break;
             }
         }
-        drop(bench);
         self.tell.phase("unmount");
         scratch.unmount()?;
         scratch.go_cold()?;
@@ -182,6 +182,16 @@ fn status_of(error: &Error) -> Status {
         Kind::Stopped => Status::Stopped,
         Kind::Usage | Kind::Unavailable | Kind::Empty => Status::NotRun,
     }
+}
+
+/// Why no step can follow this one.
+fn ends_the_case(step: &StepResult) -> Option<String> {
+    let name = &step.name;
+    if step.read_back != Checked::Clean {
+        return Some(format!("steps after {name} were not run: its tree is not as it must be"));
+    }
+    let cut_short = step.ended == EndedWord::Limit && step.facts.file_size_bytes.is_none();
+    cut_short.then(|| format!("steps after {name} were not run: a limit cut its tree short"))
 }
 
 fn not_clean(verify: &Verify) -> Option<(Status, Reason)> {

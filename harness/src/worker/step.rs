@@ -215,10 +215,10 @@ impl Bench<'_> {
         if workload.fills() {
             self.filled = Some(Bytes(counts.written_bytes));
         }
-        Reach {
-            written: self.filled,
-            operations: worked.limit.as_ref().filter(|_| !workload.fills()).map(|_| counts.total()),
+        if worked.limit.is_some() && !workload.fills() {
+            return Reach { written: Some(Bytes(counts.written_bytes)), operations: Some(counts.total()) };
         }
+        Reach { written: self.filled, operations: None }
     }
 
     /// Errors that the file system itself counted while it was mounted.
@@ -238,7 +238,8 @@ impl Bench<'_> {
         let root = self.root()?;
         let mut free = || {
             rustix::fs::syncfs(&root).cannot(|| "sync after the delete".into())?;
-            Ok(statfs(&root)?.available)
+            // The fill is root's and takes the reserve, so what is free for root counts.
+            Ok(statfs(&root)?.free)
         };
         let descriptor = root.try_clone().cannot(|| "duplicate a descriptor".into())?;
         let mut real = Real::new(descriptor, stop_flag(), Box::new(|_, _| {}));

@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
+use crate::units::Bytes;
 use crate::workload::Build;
 
 /// A parameter of a workload, for help and lists.
@@ -72,7 +73,8 @@ impl Span {
 
     fn parse(text: &str) -> std::result::Result<Self, String> {
         let (low, high) = text.split_once("..").unwrap_or((text, text));
-        let (low, high) = (parse_size(low)?, parse_size(high)?);
+        let size = |text: &str| text.trim().parse::<Bytes>().map_err(|error| error.to_string());
+        let (Bytes(low), Bytes(high)) = (size(low)?, size(high)?);
         if low > high {
             return Err(format!("the range `{text}` is reversed; write the smaller number first"));
         }
@@ -105,27 +107,6 @@ impl<'de> Deserialize<'de> for Span {
         };
         Self::parse(&text).map_err(D::Error::custom)
     }
-}
-
-/// Powers of 1024 as in `mkfs` and `truncate` (`4k`, `4KiB`); `kB`, `MB`, `GB`, `TB` are powers of
-/// 1000.
-fn parse_size(text: &str) -> std::result::Result<u64, String> {
-    let text = text.trim();
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let unit: u64 = match text[digits..].trim() {
-        "" | "B" => 1,
-        "k" | "K" | "KiB" => 1 << 10,
-        "M" | "MiB" => 1 << 20,
-        "G" | "GiB" => 1 << 30,
-        "T" | "TiB" => 1 << 40,
-        "kB" => 1000,
-        "MB" => 1_000_000,
-        "GB" => 1_000_000_000,
-        "TB" => 1_000_000_000_000,
-        _ => return Err(format!("`{text}` is no size; write it as 4096, 4k, 4KiB, 1MiB or 1MB")),
-    };
-    let number: u64 = text[..digits].parse().map_err(|_| format!("`{text}` is no number"))?;
-    number.checked_mul(unit).ok_or_else(|| format!("`{text}` is too large"))
 }
 
 #[cfg(test)]
