@@ -89,7 +89,7 @@ pub struct What {
     /// File systems, in place of those of the suite; the first is the baseline.
     ///
     /// `btrfs,ext4` is a list. With mount options it is one file system:
-    /// [ID=]NAME[:MOUNT_OPTIONS], as `lzo=btrfs:noatime,compress=lzo`;
+    /// `[ID=]NAME[:MOUNT_OPTIONS]`, as `lzo=btrfs:compress=lzo`;
     /// separate several of these with `;`, or repeat the option.
     #[arg(long = "fs", value_name = "SPEC", env = "FSDUEL_FS", hide_env_values = true)]
     pub filesystems: Vec<String>,

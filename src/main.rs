@@ -5,6 +5,7 @@
 mod builtin;
 mod cli;
 mod command;
+mod describe;
 mod destination;
 mod exit;
 mod logger;

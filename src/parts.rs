@@ -6,7 +6,7 @@ use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use fsduel_harness::case::{self, Keep as KeepImage};
-use fsduel_harness::error::{Cannot, Error, Result};
+use fsduel_harness::error::{Error, Result};
 use fsduel_harness::report::Style;
 use fsduel_harness::require::{Missing, Requirement};
 use fsduel_harness::result::RunReport;
@@ -18,6 +18,7 @@ use fsduel_harness::{fs, measure, report, worker, workload};
 
 use crate::builtin::SUITES;
 use crate::cli::{DirectIo, Keep, RunArguments};
+use crate::describe;
 
 pub use fsduel_harness::require::check;
 pub use fsduel_harness::runner::RunEvent;
@@ -87,11 +88,19 @@ pub fn formats() -> Vec<Row> {
 }
 
 pub fn size(text: &str) -> Result<Bytes, String> {
-    text.parse().map_err(|error: Error| error.to_string())
+    text.parse().map_err(one_line)
 }
 
 pub fn duration(text: &str) -> Result<Duration, String> {
-    units::parse_duration(text).map_err(|error| error.to_string())
+    units::parse_duration(text).map_err(one_line)
+}
+
+/// An error with its next step on one line: clap puts it behind the value.
+fn one_line(error: Error) -> String {
+    match error.next_step() {
+        Some(next) => format!("{error}; {next}"),
+        None => error.to_string(),
+    }
 }
 
 /// Write a report; as wide as the terminal where it goes to one.
@@ -145,8 +154,11 @@ fn known(row: &workload::Row) -> KnownWorkload {
 /// A file where the name looks like one, else a built-in suite.
 fn find_suite(name: &str) -> Result<Suite> {
     if name.contains('/') || name.ends_with(".toml") {
-        let text = std::fs::read_to_string(name).cannot(|| format!("read the suite {name}"));
-        return Suite::parse(name, &text.map_err(|error| error.of_kind(fsduel_harness::error::Kind::Usage))?);
+        let text = std::fs::read_to_string(name).map_err(|cause| {
+            let error = Error::usage(format!("read the suite {name}")).because(cause);
+            error.next("`fsduel list suites` tells those that are built in")
+        })?;
+        return Suite::parse(name, &text);
     }
     let suite = SUITES.iter().find(|suite| suite.name == name).ok_or_else(|| {
         let names: Vec<&str> = SUITES.iter().map(|suite| suite.name).collect();
@@ -198,16 +210,9 @@ impl Plan {
         )
     }
 
-    /// The cases and their steps.
+    /// The cases with their commands, and the steps.
     pub fn describe(&self) -> String {
-        let case = |spec: &case::CaseSpec| {
-            let steps: Vec<&str> = spec.steps.iter().map(|step| step.name.as_str()).collect();
-            match self.inner.not_run.get(&spec.configuration.id) {
-                Some(reason) => format!("{}: not run: {}", spec.id(), reason.text),
-                None => format!("{}: {} on {}", spec.id(), steps.join(", "), spec.image_size),
-            }
-        };
-        self.inner.cases.iter().map(case).collect::<Vec<_>>().join("\n")
+        describe::plan(&self.inner)
     }
 
     pub fn admit(&self) -> Result<()> {

@@ -8,15 +8,19 @@ use std::sync::{Mutex, PoisonError};
 
 use fsduel_harness::case::Event;
 use fsduel_harness::result::{CaseResult, Checked, EndedWord, Status, StepResult};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::parts::RunEvent;
 
 /// The bar that is on the terminal now. Global, because the logger has to write above it.
 static BAR: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
-const COUNTED: &str = "{prefix} {msg} {wide_bar} {human_pos}/{human_len} {per_sec} {eta}";
-const OPEN: &str = "{prefix} {msg} {human_pos} {per_sec} {elapsed}";
+/// A step whose operations are known.
+const COUNTED: &str = "{prefix} {msg} {wide_bar} {human_pos}/{human_len} {rate} {eta} left";
+/// A step that goes on until something stops it.
+const OPEN: &str = "{prefix} {msg} {human_pos} {rate} {elapsed}";
+/// Anything else.
+const PHASE: &str = "{prefix} {msg}";
 
 /// Do something on stderr while the bar, if there is one, is out of the way.
 pub fn above(write: impl FnOnce()) {
@@ -39,7 +43,8 @@ impl Progress {
     pub fn start(quiet: bool) -> Self {
         let terminal = std::io::stderr().is_terminal();
         let bar = (terminal && !quiet)
-            .then(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4)));
+            .then(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4)))
+            .map(|bar| bar.with_style(style(PHASE)));
         BAR.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&bar);
         Self { quiet, bar, case: String::new() }
     }
@@ -63,8 +68,11 @@ impl Progress {
 
     fn worker(&mut self, event: &Event) {
         match event {
-            Event::Phase { phase } => self.show(phase, None),
-            Event::StepBegun { step, total_count } => self.show(step, *total_count),
+            Event::Phase { phase } => self.show(phase, PHASE, None),
+            Event::StepBegun { step, total_count } => {
+                let template = if total_count.is_some() { COUNTED } else { OPEN };
+                self.show(step, template, *total_count);
+            }
             Event::Progress { count, .. } => {
                 if let Some(bar) = &self.bar {
                     bar.set_position(*count);
@@ -76,12 +84,9 @@ impl Progress {
     }
 
     /// Begin a phase or a step on the bar.
-    fn show(&self, name: &str, total: Option<u64>) {
+    fn show(&self, name: &str, template: &str, total: Option<u64>) {
         let Some(bar) = &self.bar else { return };
-        let template = if total.is_some() { COUNTED } else { OPEN };
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
-        }
+        bar.set_style(style(template));
         match total {
             Some(total) => bar.set_length(total),
             None => bar.unset_length(),
@@ -109,9 +114,17 @@ impl Drop for Progress {
     }
 }
 
-/// One finished step, as `[1/3] btrfs/1 small-files: 1.23 s synced, read back clean`.
+/// A template of ours; without a rate per second that has four decimals.
+fn style(template: &str) -> ProgressStyle {
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    style.with_key("rate", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+        let _ = write!(out, "{:.0}/s", state.per_sec());
+    })
+}
+
+/// One finished step, as `[1/3] btrfs/1 small-files: 1.234 s synced, read back clean`.
 fn step_line(case: &str, step: &StepResult) -> String {
-    let time = step.metrics.get("synced_s").map(|s| format!("{s:.2} s synced, ")).unwrap_or_default();
+    let time = step.metrics.get("synced_s").map(|s| format!("{s:.3} s synced, ")).unwrap_or_default();
     let limit = if step.ended == EndedWord::Limit { "limit reached, " } else { "" };
     let read_back = match step.read_back {
         Checked::Clean => "read back clean",
@@ -123,7 +136,8 @@ fn step_line(case: &str, step: &StepResult) -> String {
 
 /// One finished case, as `[1/3] btrfs/1: passed`, with the reason if it did not pass.
 fn case_line(case: &str, result: &CaseResult) -> String {
-    let case = if case.is_empty() { &result.id } else { case };
+    // A case that never began ends behind the one that did.
+    let case = if case.ends_with(&format!(" {}", result.id)) { case } else { &result.id };
     let word = match result.status {
         Status::Passed => "passed",
         Status::Failed => "FAILED",
@@ -153,12 +167,19 @@ mod tests {
         .unwrap();
         assert_eq!(
             step_line("[1/3] a/1", &step),
-            "[1/3] a/1 fill: 1.23 s synced, limit reached, read back clean"
+            "[1/3] a/1 fill: 1.234 s synced, limit reached, read back clean"
         );
         step.metrics = Default::default();
         step.ended = EndedWord::Completed;
         step.read_back = Checked::Damaged;
         assert_eq!(step_line("[1/3] a/1", &step), "[1/3] a/1 fill: READ BACK DAMAGED");
+    }
+
+    #[test]
+    fn every_template_is_understood() {
+        for template in [COUNTED, OPEN, PHASE] {
+            assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
+        }
     }
 
     #[test]
@@ -171,6 +192,6 @@ mod tests {
         }))
         .unwrap();
         assert_eq!(case_line("[1/3] a/1", &case), "[1/3] a/1: INVALID: the store is full");
-        assert_eq!(case_line("", &case), "a/1: INVALID: the store is full");
+        assert_eq!(case_line("[1/3] b/1", &case), "a/1: INVALID: the store is full", "it never began");
     }
 }

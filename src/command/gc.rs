@@ -6,8 +6,9 @@
 
 use std::io::Write;
 
-use fsduel_harness::Result;
 use fsduel_harness::error::Cannot;
+use fsduel_harness::require::Requirement;
+use fsduel_harness::{Error, Result};
 
 use crate::cli::GcArguments;
 use crate::destination::to_stdout;
@@ -17,6 +18,11 @@ use crate::{exit, parts};
 pub fn gc(arguments: &GcArguments) -> Result<u8> {
     let found = parts::find_ours()?;
     let mut code = exit::OK;
+    // Others cannot open the devices, and an empty list would be no answer.
+    if let Some(missing) = parts::check(&[Requirement::Root]).into_iter().next() {
+        let error = Error::unavailable("look at the loop devices of this machine");
+        return Err(error.because(missing.text).next(missing.next));
+    }
     to_stdout(|out| {
         if found.is_empty() {
             return writeln!(out, "nothing of ours is left").cannot(doing);

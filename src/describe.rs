@@ -1,0 +1,65 @@
+//! A plan in words: what would be done, with the commands.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use fsduel_harness::case::CaseSpec;
+use fsduel_harness::fs::{self, MkfsOptions};
+use fsduel_harness::runner::Plan;
+use fsduel_harness::units::Bytes;
+use fsduel_harness::workload::StepSpec;
+
+/// Stands for the loop device, whose number is known only when it is attached.
+const DEVICE: &str = "/dev/loopN";
+
+/// Cases, steps and commands, one a line.
+pub fn plan(plan: &Plan) -> String {
+    let mut text = format!("{}, scale {}", plan.info.title, plan.info.scale);
+    for case in &plan.cases {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "\n\n{}", case.id());
+        match plan.not_run.get(&case.configuration.id) {
+            Some(reason) => {
+                let _ = write!(text, ": will not run: {}", reason.text);
+            }
+            None => commands(&mut text, case),
+        }
+    }
+    text.push_str("\n\nsteps");
+    for step in plan.cases.first().map(|case| case.steps.as_slice()).unwrap_or_default() {
+        let _ = write!(text, "\n  {}", words(step));
+    }
+    text.push('\n');
+    text
+}
+
+/// The commands of one case, as a person would type them.
+fn commands(text: &mut String, case: &CaseSpec) {
+    let configuration = &case.configuration;
+    let Some(filesystem) = fs::by_name(&configuration.filesystem) else { return };
+    let options = MkfsOptions {
+        block_size: Bytes(configuration.block_size_bytes.into()),
+        uuid: "UUID".into(),
+        seed: case.seed,
+        extra: configuration.mkfs_options.clone(),
+    };
+    let device = Path::new(DEVICE);
+    let mount = [filesystem.default_mount_options(), &configuration.mount_options];
+    let mount: Vec<_> = mount.into_iter().filter(|options| !options.is_empty()).collect();
+    let mut lines = vec![
+        format!("image of {}", case.image_size),
+        filesystem.mkfs(device, &options).words().join(" "),
+        format!("mount -t {} -o {} {DEVICE}", filesystem.name(), mount.join(",")),
+    ];
+    lines.extend(filesystem.fsck(device).map(|fsck| fsck.words().join(" ")));
+    for line in lines {
+        let _ = write!(text, "\n  {line}");
+    }
+}
+
+/// A step on one line, as `small-files: many-small-files count=9999`.
+fn words(step: &StepSpec) -> String {
+    let parameters = step.parameters.as_object().into_iter().flatten();
+    let parameters: String = parameters.map(|(key, value)| format!(" {key}={value}")).collect();
+    format!("{}: {}{parameters}", step.name, step.workload)
+}
