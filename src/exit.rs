@@ -34,7 +34,7 @@ pub const INTERRUPTED: u8 = 130;
 pub const TERMINATED: u8 = 143;
 
 /// Which code is told when several apply: the first. A code that is not here stands alone.
-pub const PRECEDENCE: [u8; 12] = [
+pub const PRECEDENCE: [u8; 13] = [
     HANGUP,
     INTERRUPTED,
     TERMINATED,
@@ -42,6 +42,7 @@ pub const PRECEDENCE: [u8; 12] = [
     DAMAGE,
     ENVIRONMENT,
     TIME_LIMIT,
+    USAGE,
     UNAVAILABLE,
     EMPTY,
     CLAIM,
@@ -51,6 +52,9 @@ pub const PRECEDENCE: [u8; 12] = [
 
 /// The reason code of a case whose fixed amount of work met a limit that its suite does not allow.
 pub const LIMIT_REASON: &str = "limit";
+
+/// The reason code of a case that was asked for something that makes no sense.
+pub const USAGE_REASON: &str = "usage";
 
 /// What the caller asked for, as far as it decides the code.
 #[derive(Clone, Copy, Debug, Default)]
@@ -69,6 +73,8 @@ pub fn code(report: &RunReport, asked: Asked) -> u8 {
     let none_ran = report.cases.iter().all(|case| case.status == Status::NotRun);
     let missing_counts = asked.named || asked.require_all || none_ran;
     let cases = report.cases.iter().map(|case| match case.status {
+        // Only the file system itself can tell that a mount option makes no sense.
+        Status::NotRun if case.reason.as_ref().is_some_and(|reason| reason.code == USAGE_REASON) => USAGE,
         Status::NotRun if missing_counts => UNAVAILABLE,
         _ => of_case(case),
     });

@@ -7,7 +7,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 
 use fsduel_harness::case::Event;
-use fsduel_harness::result::{CaseResult, Checked, EndedWord, Status, StepResult};
+use fsduel_harness::result::{CaseResult, Checked, EndedWord, Reason, Status, StepResult};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::parts::RunEvent;
@@ -147,8 +147,9 @@ fn case_line(case: &str, result: &CaseResult) -> String {
         Status::NotRun => "not run",
     };
     match &result.reason {
-        Some(reason) => format!("{case}: {word}: {}", reason.text),
         None => format!("{case}: {word}"),
+        Some(Reason { text, next: None, .. }) => format!("{case}: {word}: {text}"),
+        Some(Reason { text, next: Some(next), .. }) => format!("{case}: {word}: {text}\n  next: {next}"),
     }
 }
 

@@ -25,8 +25,10 @@ fn tolerance(filesystem: &dyn Filesystem) -> f64 {
 
 /// Make the file system of this run by hand and run `script` with `$M` as its mount.
 fn by_hand(lab: &Lab, filesystem: &dyn Filesystem, mkfs: &[String], size: &str, script: &str) -> f64 {
-    let mkfs: Vec<&str> =
-        mkfs.iter().map(String::as_str).filter(|word| !word.starts_with("/dev/loop")).collect();
+    // With a UUID of its own: btrfs remembers the devices of one that it has seen.
+    let ours = |word: &&str| word.starts_with("/dev/loop") || word.starts_with("uuid=") || word.len() == 36;
+    let words = mkfs.iter().map(String::as_str).filter(|word| !ours(word) && !["-U", "-m"].contains(word));
+    let mkfs: Vec<&str> = words.collect();
     let body = format!(
         "set -eu; M={mount}; mkdir -p $M; truncate -s {size} {image}
         L=$(losetup --show --find --direct-io=on {image}); trap 'umount $M; losetup -d $L; rm {image}' EXIT

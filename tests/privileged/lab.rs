@@ -104,6 +104,15 @@ impl Lab {
     }
 }
 
+impl Drop for Lab {
+    /// A failed test must not leave a run behind that goes on; each process is the test's own.
+    fn drop(&mut self) {
+        for pid in self.processes() {
+            let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL);
+        }
+    }
+}
+
 /// What a program printed, for the message of a failed assertion.
 pub fn told(output: &Output) -> String {
     format!(

@@ -122,11 +122,11 @@ fn long_fill() {
     }
 }
 
-/// A folder to put before `PATH`, with one program of the test's own.
-fn program(lab: &Lab, name: &str, script: &str) -> String {
+/// A folder to put before `PATH`, with a mkfs of the test's own.
+fn fake_mkfs(lab: &Lab, script: &str) -> String {
     let folder = lab.path("bin");
     fs::create_dir_all(&folder).unwrap();
-    let path = folder.join(name);
+    let path = folder.join("mkfs.xfs");
     fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     format!("{}:{}", folder.display(), std::env::var("PATH").unwrap())
@@ -134,8 +134,8 @@ fn program(lab: &Lab, name: &str, script: &str) -> String {
 
 fn children_of_mkfs() {
     let lab = Lab::new();
-    let path = program(&lab, "mkfs.ext4", "sleep 300 & (sleep 300 &) ; sleep 300");
-    let mut command = lab.fsduel(["run", "smoke", "--fs", "ext4"]);
+    let path = fake_mkfs(&lab, "sleep 300 & (sleep 300 &) ; sleep 300");
+    let mut command = lab.fsduel(["run", "smoke", "--fs", "xfs"]);
     let mut runner = command
         .env("PATH", path)
         .env("FSDUEL_LOG", "debug")
@@ -153,8 +153,8 @@ fn children_of_mkfs() {
 
 fn failing_mkfs() {
     let lab = Lab::new();
-    let path = program(&lab, "mkfs.ext4", "echo 'the disk is made of cheese' >&2; exit 3");
-    let output = lab.fsduel(["run", "smoke", "--fs", "ext4"]).env("PATH", path).output().unwrap();
+    let path = fake_mkfs(&lab, "echo 'the disk is made of cheese' >&2; exit 3");
+    let output = lab.fsduel(["run", "smoke", "--fs", "xfs"]).env("PATH", path).output().unwrap();
     assert_exits(&output, 1);
     assert!(told(&output).contains("the disk is made of cheese"), "{}", told(&output));
     lab.assert_nothing_is_left();
