@@ -127,7 +127,9 @@ fn fake_mkfs(lab: &Lab, script: &str) -> String {
     let folder = lab.path("bin");
     fs::create_dir_all(&folder).unwrap();
     let path = folder.join("mkfs.xfs");
-    fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    // It tells its version like any other.
+    let version = "case \"$*\" in -V) echo made of cheese; exit;; esac";
+    fs::write(&path, format!("#!/bin/sh\n{version}\n{script}\n")).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     format!("{}:{}", folder.display(), std::env::var("PATH").unwrap())
 }

@@ -129,11 +129,11 @@ mod tests {
     fn what_is_no_span_is_refused_with_the_reason() {
         for (text, reason) in [
             ("\"9..1\"", "reversed"),
-            ("\"4 Kb\"", "no size"),
-            ("-1", "no size"),
-            ("1.5", "no size"),
-            ("\"..9\"", "no number"),
-            ("\"99999999T\"", "too large"),
+            ("\"4 Kb\"", "as a size"),
+            ("-1", "as a size"),
+            ("1.5", "as a size"),
+            ("\"..9\"", "as a size"),
+            ("\"99999999T\"", "as a size"),
             ("true", "no number, size or range"),
         ] {
             let error = serde_json::from_str::<Span>(text).unwrap_err().to_string();
