@@ -31,7 +31,7 @@ fn by_hand(lab: &Lab, filesystem: &dyn Filesystem, mkfs: &[String], size: &str, 
     let mkfs: Vec<&str> = words.collect();
     let body = format!(
         "set -eu; M={mount}; mkdir -p $M; truncate -s {size} {image}
-        L=$(losetup --show --find --direct-io=on {image}); trap 'umount $M; losetup -d $L; rm {image}' EXIT
+        L=$(losetup --show --find --direct-io=on {image}); trap 'umount $M || true; losetup -d $L; rm {image}' EXIT
         {mkfs} $L >/dev/null 2>&1; mount -t {name} -o noatime,nodiscard $L $M
         {script}",
         mount = lab.path("mnt").display(),

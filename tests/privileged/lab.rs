@@ -108,7 +108,8 @@ impl Drop for Lab {
     /// A failed test must not leave a run behind that goes on; each process is the test's own.
     fn drop(&mut self) {
         for pid in self.processes() {
-            let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL);
+            let _ =
+                nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL);
         }
     }
 }

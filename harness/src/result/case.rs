@@ -1,0 +1,158 @@
+//! One configuration in one block, and what was checked of it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Metrics, StepResult};
+use crate::error::{Error, Kind};
+
+/// What is compared: a file system with its options.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Configuration {
+    /// Unique within a run.
+    pub id: String,
+    /// As `mount -t` spells it.
+    pub filesystem: String,
+    /// As asked for.
+    pub mount_options: String,
+    /// Added to the mkfs command line.
+    pub mkfs_options: Vec<String>,
+    /// The same for all configurations of a run.
+    pub block_size_bytes: u32,
+    /// Index into `environments`.
+    pub environment: u32,
+}
+
+/// How a case ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Ran and verified.
+    Passed,
+    /// Verification failed, or a fixed amount of work met a limit.
+    Failed,
+    /// The environment broke the measurement.
+    Invalid,
+    /// The harness failed.
+    Error,
+    /// A signal or a time limit ended it.
+    Stopped,
+    /// It could not start here.
+    NotRun,
+}
+
+/// Why a case did not pass.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reason {
+    /// A word for machines.
+    pub code: String,
+    /// A sentence for people.
+    pub text: String,
+    /// The next step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+impl From<&Error> for Reason {
+    fn from(error: &Error) -> Self {
+        let code = match error.kind() {
+            Kind::Harness => "harness",
+            Kind::Usage => "usage",
+            Kind::Empty => "empty",
+            Kind::Unavailable => "unavailable",
+            Kind::Environment => "environment",
+            Kind::Damage => "damage",
+            Kind::Stopped => "stopped",
+        };
+        Self { code: code.into(), text: error.to_string(), next: error.next_step().map(Into::into) }
+    }
+}
+
+/// One configuration in one block.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CaseResult {
+    /// `CONFIGURATION/BLOCK`.
+    pub id: String,
+    /// What ran.
+    pub configuration: Configuration,
+    /// 0 is the warm-up.
+    pub block: u32,
+    /// Place in the run, from 1.
+    pub order: u32,
+    /// Seconds since the start of the run.
+    pub started_s: f64,
+    /// Size of the image.
+    pub image_bytes: u64,
+    /// The mkfs command line as run.
+    #[serde(default)]
+    pub mkfs_command: Vec<String>,
+    /// As the kernel shows them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mount_options_effective: Option<String>,
+    /// Features of the file system that was made, in its tools' words.
+    #[serde(default)]
+    pub features: Vec<String>,
+    /// Random; decides nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uuid: Option<String>,
+    /// The loop device as the kernel set it up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "loop")]
+    pub loop_device: Option<LoopInfo>,
+    /// What was matched between file systems and what differs: inode size, journal, profiles, ...
+    #[serde(default)]
+    pub ledger: BTreeMap<String, Value>,
+    /// How it ended.
+    pub status: Status,
+    /// Why it did not pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+    /// Finished steps, in order.
+    #[serde(default)]
+    pub steps: Vec<StepResult>,
+    /// What was checked.
+    #[serde(default)]
+    pub verify: Verify,
+    /// `mkfs_s`, `mount_s`, `fsck_s`.
+    #[serde(default)]
+    pub metrics: Metrics,
+}
+
+/// A loop device as the kernel set it up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoopInfo {
+    /// Read back after the attach: the kernel drops it silently.
+    pub direct_io: bool,
+    /// Logical block size.
+    pub logical_block_size_bytes: u32,
+}
+
+/// The outcome of a check.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Checked {
+    /// Checked, and as it must be.
+    Clean,
+    /// Checked, and not as it must be.
+    Damaged,
+    /// Not checked, which is never the same as clean.
+    #[default]
+    NotChecked,
+}
+
+/// What was checked in a case.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verify {
+    /// All steps together.
+    pub read_back: Checked,
+    /// The file system's own checker, read-only.
+    pub fsck: Checked,
+    /// The kernel's messages about this device.
+    pub kernel_log: Checked,
+    /// Whether nothing of ours is left.
+    pub teardown: Checked,
+    /// A sentence for each thing that was not clean or not checked.
+    pub details: Vec<String>,
+}
