@@ -27,35 +27,57 @@ pub struct Costs {
 
 impl Costs {
     pub(super) fn of(works: &[Work], image: Bytes, preallocate: bool) -> Self {
-        let seconds: f64 = works.iter().map(|work| seconds(work, image)).sum();
+        let seconds: f64 = works.iter().map(|work| seconds(work)).sum();
         Self {
             cases: u32::try_from(works.len()).unwrap_or(u32::MAX),
             time: Duration::from_secs_f64(seconds),
-            written: Bytes(works.iter().map(|work| written(work, image)).sum()),
+            written: Bytes(works.iter().map(|work| written(work)).sum()),
             disk_highest: works.iter().map(|work| disk(work, image, preallocate)).max().unwrap_or_default(),
         }
     }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-fn seconds(work: &Work, image: Bytes) -> f64 {
-    // Everything is read back once, and a fill is done twice to prove that it can be.
-    let fill = if work.fills { 3.0 * image.0 as f64 / FILL_BYTES_PER_S } else { 0.0 };
-    PER_CASE_S + 2.0 * work.operations as f64 / OPERATIONS_PER_S + fill
+fn seconds(work: &Work) -> f64 {
+    // Everything is written once and read back once; `written` has a fill that is done twice.
+    let bytes = (work.written.0 + work.filled.0) as f64;
+    PER_CASE_S + 2.0 * work.operations as f64 / OPERATIONS_PER_S + bytes / FILL_BYTES_PER_S
 }
 
-/// Data, and about a block of metadata for each entry; a fill is done twice.
-fn written(work: &Work, image: Bytes) -> u64 {
-    let fill = if work.fills { image.0 } else { 0 };
-    work.written.0 + fill + (work.files + work.directories) * 4096 * 2
+/// Data, and about a block of metadata for each entry, twice.
+fn written(work: &Work) -> u64 {
+    work.written.0 + (work.files + work.directories) * 4096 * 2
 }
 
 fn disk(work: &Work, image: Bytes, preallocate: bool) -> Bytes {
-    if preallocate || work.fills {
+    if preallocate {
         return image;
     }
     // Journals and fixed tables: what mkfs writes, at most about an eighth of a small image.
     let fixed = (image.0 / 8).min(Bytes::mib(512).0);
-    let entries = (work.files + work.directories) * 4096 * 2;
-    Bytes((work.written.0 + entries + fixed).min(image.0))
+    Bytes((written(work) + fixed).min(image.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fill_with_a_cap_costs_its_cap_and_one_without_the_whole_image() {
+        let image = Bytes::gib(2);
+        let costs = |filled, written| {
+            Costs::of(&[Work { files: 1, filled, written, ..Work::default() }], image, false)
+        };
+        let capped = costs(Bytes::mib(64), Bytes::mib(64));
+        assert!(capped.written < Bytes::mib(65) && capped.disk_highest < Bytes::mib(400), "{capped:?}");
+        let twice = costs(image, Bytes::gib(4));
+        assert!(twice.written >= Bytes::gib(4) && twice.disk_highest == image, "{twice:?}");
+        assert!(twice.time > capped.time);
+    }
+
+    #[test]
+    fn a_preallocated_image_takes_all_its_size() {
+        let costs = Costs::of(&[Work::default()], Bytes::gib(2), true);
+        assert_eq!(costs.disk_highest, Bytes::gib(2));
+    }
 }

@@ -20,7 +20,8 @@ pub(super) struct Work {
     /// Calls of all steps, and bytes that all steps write.
     pub(super) operations: u64,
     pub(super) written: Bytes,
-    pub(super) fills: bool,
+    /// Size of the largest file that fills the image, or up to its cap.
+    pub(super) filled: Bytes,
     /// Least space that the fullest moment takes.
     pub(super) least: Bytes,
 }
@@ -42,7 +43,7 @@ impl Work {
             let own = own(workload, resolved);
             most.operations += own.operations;
             most.written.0 += own.written.0;
-            most.fills |= own.fills;
+            most.filled = most.filled.max(own.filled);
             alive.retain(|(name, _)| !workload.removes().iter().any(|gone| gone.step == *name));
             alive.push((step.name.clone(), own));
             let sum = |count: fn(&Self) -> u64| alive.iter().map(|(_, work)| count(work)).sum::<u64>();
@@ -58,7 +59,10 @@ impl Work {
 /// What one step makes, alone.
 fn own(workload: &Arc<dyn Workload>, resolved: &Resolved) -> Work {
     let Some(counts) = workload::totals(&**workload, resolved.seed) else {
-        return Work { files: 1, fills: true, written: resolved.image_size, ..Work::default() };
+        let sizes = workload.fill_sizes(resolved.image_size);
+        let filled = sizes.iter().copied().max().unwrap_or_default();
+        let written = Bytes(sizes.iter().map(|size| size.0).sum());
+        return Work { files: 1, filled, written, ..Work::default() };
     };
     Work {
         files: counts.of(Op::Create),
@@ -66,7 +70,7 @@ fn own(workload: &Arc<dyn Workload>, resolved: &Resolved) -> Work {
         payload: Bytes(counts.written_bytes),
         operations: counts.total(),
         written: Bytes(counts.written_bytes),
-        fills: workload.fills(),
+        filled: Bytes(0),
         least: Bytes(0),
     }
 }

@@ -22,11 +22,11 @@ pub(super) const ROW: Row = Row {
     name: "fill-until-enospc",
     meaning: "Write one file until the file system is full.",
     parameters: &[
-        Parameter { key: "pattern", meaning: "`zero`, `random` or `text`.", default: "zero" },
-        Parameter { key: "chunk", meaning: "Bytes of one write, while there is room.", default: "1MiB" },
+        Parameter { key: "pattern", meaning: "`zero`, `random` or `text`.", default: "\"zero\"" },
+        Parameter { key: "chunk", meaning: "Bytes of one write, while there is room.", default: "\"1MiB\"" },
         Parameter {
             key: "cap",
-            meaning: "End at this size; where the file system compresses, 4 times the image unless given.",
+            meaning: "End at this size, as \"1GiB\"; else at 4 times the image where the mount options ask for compression.",
             default: "none",
         },
         Parameter {
@@ -201,6 +201,10 @@ impl Workload for FillUntilEnospc {
 
     fn fills(&self) -> bool {
         true
+    }
+
+    fn fill_sizes(&self, image: Bytes) -> Vec<Bytes> {
+        vec![Bytes(self.cap.min(image.0)); if self.recover { 2 } else { 1 }]
     }
 
     fn is_dense(&self) -> bool {

@@ -70,6 +70,12 @@ pub trait Workload: Send + Sync {
         false
     }
 
+    /// Sizes of the files with which it fills an image, one after the other: what it costs. Empty
+    /// where the plan knows the amount.
+    fn fill_sizes(&self, _image: Bytes) -> Vec<Bytes> {
+        vec![]
+    }
+
     /// Whether each of its files must have all its blocks: written zeros are no holes.
     fn is_dense(&self) -> bool {
         false
