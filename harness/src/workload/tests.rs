@@ -86,11 +86,9 @@ fn the_parameters_in_help_are_those_that_are_read() {
 fn a_default_in_help_is_the_default() {
     for row in ALL.iter().filter(|row| row.name.starts_with("many")) {
         let default = make("a", row.name, json!({}), &[]).unwrap();
-        let told: serde_json::Map<String, Value> = row
-            .parameters
-            .iter()
-            .map(|p| (p.key.into(), p.default.parse::<u64>().map_or(json!(p.default), |n| json!(n))))
-            .collect();
+        let value = |text| serde_json::from_str::<Value>(text).unwrap();
+        let told: serde_json::Map<String, Value> =
+            row.parameters.iter().map(|p| (p.key.into(), value(p.default))).collect();
         let told = make("a", row.name, Value::Object(told), &[]).unwrap();
         assert_eq!(plan(&*default, Reach::default(), SEED), plan(&*told, Reach::default(), SEED));
     }

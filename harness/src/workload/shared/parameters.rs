@@ -17,21 +17,30 @@ pub struct Parameter {
     pub key: &'static str,
     /// In a sentence.
     pub meaning: &'static str,
-    /// The value where a suite gives none.
+    /// The value where a suite gives none, as a suite spells it.
     pub default: &'static str,
 }
 
-/// Read the parameters of a step into the workload's own struct.
+/// Read the parameters of a step into the workload's own struct, in which each has a default.
 pub fn read<T: DeserializeOwned>(build: &Build) -> Result<T> {
-    let value = match build.parameters {
-        Value::Null => Value::Object(serde_json::Map::new()),
-        value => value.clone(),
+    let given = build.parameters.as_object().cloned().unwrap_or_default();
+    let alone = |(key, value): &(&String, &Value)| {
+        serde_json::from_value::<T>(serde_json::json!({ key.as_str(): value })).is_err()
     };
-    serde_json::from_value(value).map_err(|cause| {
-        Error::usage(format!("use the parameters of step `{}`", build.step))
-            .because(cause)
-            .next("`fsduel list workloads` shows the parameters of each workload")
+    let wrong = given.iter().find(alone).map(|(key, value)| format!("`{key} = {value}`"));
+    serde_json::from_value(Value::Object(given.clone())).map_err(|cause| {
+        let what = wrong.unwrap_or_else(|| "the parameters".into());
+        Error::usage(format!("use {what} in step `{}`", build.step))
+            .because(in_words(&cause.to_string()))
+            .next("`fsduel list workloads` shows what each workload takes")
     })
+}
+
+/// What serde says, with words of suites in place of Rust's types.
+fn in_words(cause: &str) -> String {
+    cause
+        .replace("expected u64", "expected a whole number")
+        .replace("expected a boolean", "expected true or false")
 }
 
 /// A step cannot do nothing.
