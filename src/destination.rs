@@ -6,10 +6,10 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, chown};
 use std::path::{Path, PathBuf};
 
 use fsduel_harness::error::Cannot;
+pub use fsduel_harness::sys::caller::give_to_caller;
 use fsduel_harness::{Error, Result};
 
 use crate::parts;
@@ -86,21 +86,6 @@ pub fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Re
 fn make_readable(file: &File) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     file.set_permissions(fs::Permissions::from_mode(0o644))
-}
-
-/// Under sudo, give `path` to the user who called it.
-///
-/// # Errors
-///
-/// The file system of `path` knows no owners.
-pub fn give_to_caller(path: &Path) -> io::Result<()> {
-    let id = |name| std::env::var(name).ok().and_then(|text| text.parse::<u32>().ok());
-    // The owner of /proc/self is the effective user.
-    let root = fs::metadata("/proc/self").is_ok_and(|entry| entry.uid() == 0);
-    match (root, id("SUDO_UID"), id("SUDO_GID")) {
-        (true, Some(uid), Some(gid)) => chown(path, Some(uid), Some(gid)),
-        _ => Ok(()),
-    }
 }
 
 /// Write to standard output. A reader that has gone away (`fsduel list | head -1`) is no error.

@@ -2,6 +2,7 @@
 
 pub mod block_stat;
 pub mod cache;
+pub mod caller;
 pub mod loop_ctl;
 pub mod namespace;
 pub mod proc;

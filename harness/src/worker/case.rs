@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::case::{CaseSpec, DirectIo, Keep, Store};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Cannot, Error, Kind, Result};
 use crate::fs::{self, Filesystem, MkfsOptions};
 use crate::result::{CaseResult, Checked, EndedWord, Metrics, Reason, Status, StepResult, Verify};
 use crate::scratch::{Mount, Scratch, ScratchSpec, Tag};
+use crate::sys::caller::give_to_caller;
 use crate::units::Bytes;
 use crate::verify::fsck::fsck;
 use crate::verify::kernel_log::KernelLog;
@@ -133,7 +134,11 @@ impl Case<'_> {
 
     fn keep(&mut self, scratch: &Scratch, passed: bool) {
         let Some(path) = keep_path(self.spec, passed) else { return };
-        let told = match scratch.image().keep(&path) {
+        let kept = scratch.image().keep(&path);
+        let kept = kept.and_then(|()| {
+            give_to_caller(&path).cannot(|| format!("give {} to the caller of sudo", path.display()))
+        });
+        let told = match kept {
             Ok(()) => format!("kept the image as {}", path.display()),
             Err(error) => error.to_string(),
         };
