@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use fsduel_harness::case::Event;
 use fsduel_harness::result::{CaseResult, Checked, EndedWord, Reason, Status, StepResult};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::parts::RunEvent;
 
@@ -16,9 +16,9 @@ use crate::parts::RunEvent;
 static BAR: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 /// A step whose operations are known.
-const COUNTED: &str = "{prefix} {msg} {wide_bar} {human_pos}/{human_len} {rate} {eta} left";
-/// A step that goes on until something stops it.
-const OPEN: &str = "{prefix} {msg} {human_pos} {rate} {elapsed}";
+const COUNTED: &str = "{prefix} {msg} {wide_bar} {human_pos}/{human_len}{rate}{left}";
+/// A step that goes on until something stops it: bytes in place of operations.
+const OPEN: &str = "{prefix} {msg} {binary_bytes}, {binary_bytes_per_sec}, {elapsed}";
 /// Anything else.
 const PHASE: &str = "{prefix} {msg}";
 
@@ -34,6 +34,7 @@ pub fn above(write: impl FnOnce()) {
 /// Shows the events of one run.
 pub struct Progress {
     quiet: bool,
+    terminal: bool,
     bar: Option<ProgressBar>,
     case: String,
 }
@@ -42,11 +43,7 @@ impl Progress {
     /// Silent if `quiet`; a bar if stderr is a terminal.
     pub fn start(quiet: bool) -> Self {
         let terminal = std::io::stderr().is_terminal();
-        let bar = (terminal && !quiet)
-            .then(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4)))
-            .map(|bar| bar.with_style(style(PHASE)));
-        BAR.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&bar);
-        Self { quiet, bar, case: String::new() }
+        Self { quiet, terminal: terminal && !quiet, bar: None, case: String::new() }
     }
 
     /// Show an event.
@@ -60,10 +57,7 @@ impl Progress {
 
     fn case_begun(&mut self, id: &str, order: u32, total: u32) {
         self.case = format!("[{order}/{total}] {id}");
-        if let Some(bar) = &self.bar {
-            bar.set_prefix(self.case.clone());
-            bar.set_message("starting");
-        }
+        self.show("starting", PHASE, None);
     }
 
     fn worker(&mut self, event: &Event) {
@@ -73,26 +67,31 @@ impl Progress {
                 let template = if total_count.is_some() { COUNTED } else { OPEN };
                 self.show(step, template, *total_count);
             }
-            Event::Progress { count, .. } => {
+            Event::Progress { count, bytes } => {
                 if let Some(bar) = &self.bar {
-                    bar.set_position(*count);
+                    bar.set_position(if bar.length().is_some() { *count } else { *bytes });
                 }
             }
-            Event::StepEnded { step } if self.bar.is_none() => self.line(&step_line(&self.case, step)),
+            Event::StepEnded { step } if !self.terminal => self.line(&step_line(&self.case, step)),
             Event::StepEnded { .. } | Event::CaseEnded { .. } => {}
         }
     }
 
-    /// Begin a phase or a step on the bar.
-    fn show(&self, name: &str, template: &str, total: Option<u64>) {
-        let Some(bar) = &self.bar else { return };
-        bar.set_style(style(template));
-        match total {
-            Some(total) => bar.set_length(total),
-            None => bar.unset_length(),
+    /// Begin a phase or a step, on a bar of its own: one that is changed piece by piece shows the
+    /// pieces, and its limit of redraws may swallow the last.
+    fn show(&mut self, name: &str, template: &str, total: Option<u64>) {
+        if !self.terminal {
+            return;
         }
-        bar.set_message(name.to_owned());
-        bar.reset();
+        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr_with_hz(4))
+            .with_style(style(template))
+            .with_prefix(self.case.clone())
+            .with_message(name.to_owned());
+        if let Some(old) = self.bar.replace(bar.clone()) {
+            old.finish_and_clear();
+        }
+        bar.force_draw();
+        *BAR.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar);
     }
 
     /// A line that stays.
@@ -114,12 +113,17 @@ impl Drop for Progress {
     }
 }
 
-/// A template of ours; without a rate per second that has four decimals.
+/// A template of ours. Rate and time left are told once something was done.
 fn style(template: &str) -> ProgressStyle {
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    style.with_key("rate", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-        let _ = write!(out, "{:.0}/s", state.per_sec());
-    })
+    let begun = |state: &ProgressState| state.pos() > 0;
+    style
+        .with_key("rate", move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+            let _ = if begun(state) { write!(out, " {:.0}/s", state.per_sec()) } else { Ok(()) };
+        })
+        .with_key("left", move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+            let _ = if begun(state) { write!(out, " {:#} left", HumanDuration(state.eta())) } else { Ok(()) };
+        })
 }
 
 /// One finished step, as `[1/3] btrfs/1 small-files: 1.234 s synced, read back clean`.
