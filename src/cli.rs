@@ -20,17 +20,28 @@ use crate::parts;
 /// device, mount or file that it did not make.
 #[derive(Debug, Parser)]
 #[command(name = "fsduel", version, term_width = 80, propagate_version = false)]
-#[command(arg_required_else_help = true, disable_help_subcommand = true, after_help = AFTER_HELP)]
+#[command(arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(after_help = format!("{EXAMPLES}\n\n{MORE}"), after_long_help = format!("{EXAMPLES}\n\n{CONVENTIONS}"))]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
 }
 
-const AFTER_HELP: &str = "\
-Every option has an environment variable, FSDUEL_ and its name, as
+const EXAMPLES: &str = "\
+Examples:
+  fsduel doctor                  does this machine have what it takes?
+  sudo fsduel run                the suite `quick`, in a minute or two
+  sudo fsduel run smoke --fs ext4,xfs --json run.json
+  fsduel run --dry-run           what would be done, and what it costs
+  fsduel report run.json         the table again, without root";
+
+const MORE: &str = "`fsduel COMMAND --help` explains a command, `fsduel --help` the exit codes.";
+
+const CONVENTIONS: &str = "\
+Every option of run has an environment variable, FSDUEL_ and its name, as
 FSDUEL_BLOCK_SIZE. The command line wins over it, and it over a suite file.
-FSDUEL_LOG (error, warn, info, debug, trace) sets what is told on stderr.
+FSDUEL_LOG (error, warn, info, debug, trace) sets what is logged on stderr.
 
 Exit codes: 0 ran, verified, and what must hold holds · 1 the harness failed
 2 usage or suite file · 3 a claim that must hold does not, or a limit that is
@@ -42,15 +53,15 @@ apply, the first of 129/130/143, 1, 5, 7, 124, 69, 4, 3.";
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Run a suite on every file system that it names.
+    /// Run a suite on each of its file systems, and compare them.
     Run(Box<RunArguments>),
-    /// Write a stored run in another format.
+    /// Show a stored run again, or write it in another format.
     Report(ReportArguments),
-    /// Tell what there is to choose from.
+    /// List suites, file systems, workloads, metrics and formats.
     List(ListArguments),
-    /// Tell what this machine has, lacks, and what gets it.
+    /// Check what this machine has and lacks, and say what gets it.
     Doctor(DoctorArguments),
-    /// Find devices that a killed run left, and free them with --force.
+    /// Find loop devices that a killed run left; free them with --force.
     Gc(GcArguments),
     /// Print completions for a shell.
     #[command(hide = true)]
@@ -68,7 +79,7 @@ pub enum Command {
 pub struct RunArguments {
     /// Built-in suites by name, or suite files.
     ///
-    /// Without one: `quick`. `fsduel list suites` tells the names.
+    /// Without one: `quick`. `fsduel list suites` shows the names.
     #[arg(value_name = "SUITE|FILE.toml")]
     pub suites: Vec<String>,
     /// What is compared.
@@ -95,30 +106,40 @@ pub struct What {
     pub filesystems: Vec<String>,
     /// Size of each image, as 2GiB or 512M.
     ///
-    /// Powers of 1024 as in mkfs; MB and GB are powers of 1000.
+    /// Without it: as the suite says, else 2GiB. Powers of 1024 as in mkfs; MB
+    /// and GB are powers of 1000.
     #[arg(long, value_parser = parts::size, env = "FSDUEL_SIZE", hide_env_values = true)]
     pub size: Option<Bytes>,
     /// Block size of every file system of the run.
+    ///
+    /// Without it: as the suite says, else 4KiB. One for all: a file system
+    /// that cannot have it is not run.
     #[arg(long, value_name = "SIZE", value_parser = parts::size)]
     #[arg(env = "FSDUEL_BLOCK_SIZE", hide_env_values = true)]
     pub block_size: Option<Bytes>,
     /// The scale of the suite to run, as `full`.
     #[arg(long, value_name = "NAME", env = "FSDUEL_SCALE", hide_env_values = true)]
     pub scale: Option<String>,
-    /// Set any key of the suite, as `step.small-files.count=500`.
+    /// Set any key of the suite, as `step.small-files.count=500` (repeatable).
+    ///
+    /// step.NAME.KEY, filesystem.ID.KEY, or an option such as size.
     #[arg(long = "set", value_name = "PATH=VALUE", env = "FSDUEL_SET", hide_env_values = true)]
     pub set: Vec<String>,
     /// Run one workload in place of a suite.
     ///
-    /// Its parameters: --set KEY=VALUE.
+    /// Its parameters are set with --set KEY=VALUE; `fsduel list workloads`
+    /// shows them. list, stat, read and remove need the files of an earlier
+    /// step, so they need a suite.
     #[arg(long, value_name = "NAME", conflicts_with = "suites", value_parser = workload_names())]
     #[arg(env = "FSDUEL_WORKLOAD", hide_env_values = true)]
     pub workload: Option<String>,
-    /// Options added to the mkfs of one file system, as `ext4=-O ^has_journal`.
+    /// Options of the mkfs of one file system, as `ext4=-O ^has_journal`.
+    ///
+    /// In place of those of the suite; several for one file system add up.
     #[arg(long = "mkfs-options", value_name = "NAME=OPTIONS", allow_hyphen_values = true)]
     #[arg(env = "FSDUEL_MKFS_OPTIONS", hide_env_values = true)]
     pub mkfs_options: Vec<String>,
-    /// Decides every name, size, byte and order.
+    /// Decides every name, size, byte and order [default: 2010].
     #[arg(long, value_name = "N", env = "FSDUEL_SEED", hide_env_values = true)]
     pub seed: Option<u64>,
     /// Time limit of one step, as 90s or 5m; exit code 124.
@@ -142,7 +163,9 @@ pub enum DirectIo {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Where it runs")]
 pub struct Place {
-    /// Folder of the images, or `memory`; never /tmp [default: /var/tmp].
+    /// Folder of the images, or `memory` [default: /var/tmp].
+    ///
+    /// /tmp often is in memory, and then no disk takes part.
     #[arg(long, value_name = "DIR|memory", env = "FSDUEL_STORE", hide_env_values = true)]
     pub store: Option<String>,
     /// Whether the loop devices bypass the host's page cache [default: auto].
@@ -179,15 +202,18 @@ pub struct Results {
     pub json: Option<PathBuf>,
     /// Write the run in a format, to standard output or to PATH (repeatable).
     ///
-    /// `fsduel list formats` tells the names. Without it: `table`.
+    /// `fsduel list formats` shows the names. Without it: `table`.
     #[arg(long = "report", value_name = "FORMAT[=PATH]", value_parser = parse_report)]
     #[arg(env = "FSDUEL_REPORT", hide_env_values = true)]
     pub reports: Vec<ReportTo>,
     /// Keep the images of all cases, or with `=failed` of those that did not pass.
+    ///
+    /// They are in the store, as fsduel-*.img, and belong to the caller of sudo;
+    /// the report names each. Remove them yourself.
     #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "all", env = "FSDUEL_KEEP", hide_env_values = true)]
     pub keep: Option<Keep>,
-    /// Tell the plan and what it costs, and do nothing.
+    /// Show the plan and what it costs, and do nothing (needs no root).
     #[arg(long, env = "FSDUEL_DRY_RUN", hide_env_values = true)]
     #[arg(value_parser = BoolishValueParser::new())]
     pub dry_run: bool,
@@ -195,7 +221,7 @@ pub struct Results {
     #[arg(long, env = "FSDUEL_REQUIRE_ALL", hide_env_values = true)]
     #[arg(value_parser = BoolishValueParser::new())]
     pub require_all: bool,
-    /// Tell nothing of the progress.
+    /// Show no progress.
     #[arg(long, short, env = "FSDUEL_QUIET", hide_env_values = true)]
     #[arg(value_parser = BoolishValueParser::new())]
     pub quiet: bool,
@@ -213,14 +239,14 @@ pub struct ReportArguments {
     pub reports: Vec<ReportTo>,
 }
 
-/// What `fsduel list` can tell.
+/// What `fsduel list` can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Topic {
     /// Built-in suites.
     Suites,
     /// File systems, and why one cannot run here.
     Filesystems,
-    /// Workloads.
+    /// Workloads, their parameters and the defaults.
     Workloads,
     /// Metrics, and what they mean.
     Metrics,
@@ -231,16 +257,24 @@ pub enum Topic {
 /// Arguments of `fsduel list`.
 #[derive(Debug, Args)]
 pub struct ListArguments {
-    /// What to tell; without one, everything.
+    /// What to list; without one, everything.
     pub topic: Option<Topic>,
 }
 
 /// Arguments of `fsduel doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorArguments {
-    /// Folder of the images [default: /var/tmp].
-    #[arg(long, value_name = "DIR", env = "FSDUEL_STORE", hide_env_values = true)]
-    pub store: Option<PathBuf>,
+    /// A suite: only what it needs is checked, and whether its image fits.
+    ///
+    /// The name of a built-in suite, or a suite file.
+    #[arg(value_name = "SUITE|FILE.toml")]
+    pub suite: Option<String>,
+    /// The scale of the suite, as `full`.
+    #[arg(long, value_name = "NAME", requires = "suite")]
+    pub scale: Option<String>,
+    /// Folder of the images, or `memory` [default: /var/tmp].
+    #[arg(long, value_name = "DIR|memory", env = "FSDUEL_STORE", hide_env_values = true)]
+    pub store: Option<String>,
     /// Install the tools that are missing: with apt on Debian and Ubuntu.
     ///
     /// Elsewhere the command is printed.
@@ -258,7 +292,7 @@ pub struct GcArguments {
 
 /// The names of all workloads, as the values of `--workload`.
 fn workload_names() -> PossibleValuesParser {
-    PossibleValuesParser::new(parts::workloads().into_iter().map(|row| row.name))
+    PossibleValuesParser::new(parts::workloads().iter().map(|row| row.name))
 }
 
 #[cfg(test)]

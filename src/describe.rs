@@ -6,6 +6,7 @@ use std::path::Path;
 use fsduel_harness::case::CaseSpec;
 use fsduel_harness::fs::{self, MkfsOptions};
 use fsduel_harness::runner::Plan;
+use fsduel_harness::suite::ONLY_SCALE;
 use fsduel_harness::units::Bytes;
 use fsduel_harness::workload::StepSpec;
 
@@ -14,9 +15,12 @@ const DEVICE: &str = "/dev/loopN";
 
 /// Cases, steps and commands, one a line.
 pub fn plan(plan: &Plan) -> String {
-    let mut text = format!("{}, scale {}", plan.info.title, plan.info.scale);
-    for case in &plan.cases {
+    let mut text = plan.info.title.clone();
+    if plan.info.scale != ONLY_SCALE {
         // Writing to a String cannot fail.
+        let _ = write!(text, ", scale {}", plan.info.scale);
+    }
+    for case in &plan.cases {
         let _ = write!(text, "\n\n{}", case.id());
         match plan.not_run.get(&case.configuration.id) {
             Some(reason) => {

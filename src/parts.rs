@@ -11,19 +11,22 @@ use fsduel_harness::report::Style;
 use fsduel_harness::require::{Missing, Requirement};
 use fsduel_harness::result::RunReport;
 use fsduel_harness::runner::{self, Asked};
-use fsduel_harness::suite::{Known, KnownWorkload, Options, Suite};
+use fsduel_harness::suite::{DEFAULT_STORE, Known, KnownWorkload, Options, Resolved, Suite, parse_store};
 use fsduel_harness::sys::signal;
 use fsduel_harness::units::{self, Bytes};
 use fsduel_harness::{fs, measure, report, worker, workload};
 
 use crate::builtin::SUITES;
-use crate::cli::{DirectIo, Keep, RunArguments};
+use crate::cli::{DirectIo, DoctorArguments, Keep, RunArguments};
 use crate::describe;
 
+pub use fsduel_harness::case::Store;
+pub use fsduel_harness::manifest::memory_available;
 pub use fsduel_harness::require::check;
 pub use fsduel_harness::runner::RunEvent;
 pub use fsduel_harness::scratch::{Found, find_ours, free};
 pub use worker::run_if_worker;
+pub use workload::Parameter;
 
 /// A name, and what it means.
 pub struct Row {
@@ -42,6 +45,14 @@ pub struct FilesystemRow {
     pub name: &'static str,
     pub requirements: Vec<Requirement>,
     pub missing: Vec<Missing>,
+}
+
+/// What `fsduel doctor` looks at.
+pub struct Wanted {
+    pub filesystems: Vec<FilesystemRow>,
+    pub store: Store,
+    /// Size of an image, where a suite says it.
+    pub image: Option<Bytes>,
 }
 
 /// What will run, and what it costs.
@@ -75,8 +86,8 @@ pub fn filesystems() -> Vec<FilesystemRow> {
     fs::ALL.iter().map(row).collect()
 }
 
-pub fn workloads() -> Vec<Row> {
-    workload::ALL.iter().map(|row| Row::new(row.name, row.meaning)).collect()
+pub fn workloads() -> &'static [workload::Row] {
+    workload::ALL
 }
 
 pub fn metrics() -> Vec<Row> {
@@ -131,19 +142,40 @@ pub fn plan(arguments: &RunArguments, name: &str) -> Result<Plan> {
         Some(workload) => Suite::of_workload(workload)?,
         None => find_suite(name)?,
     };
-    let filesystems: Vec<&str> = fs::ALL.iter().map(|filesystem| filesystem.name()).collect();
-    let workloads: Vec<KnownWorkload> = workload::ALL.iter().map(known).collect();
-    let metrics: Vec<&str> = measure::documented().map(|metric| metric.key).collect();
-    let known = Known { filesystems: &filesystems, workloads: &workloads, metrics: &metrics };
-    let resolved = suite.resolve(&options(arguments), &known)?;
+    let resolved = resolve(&suite, &options(arguments))?;
     let (named, require_all) = (resolved.named, resolved.require_all);
     let keep = match arguments.results.keep {
         None => KeepImage::Never,
         Some(Keep::All) => KeepImage::Always,
         Some(Keep::Failed) => KeepImage::Failed,
     };
+    if resolved.store == Store::Memory && keep != KeepImage::Never {
+        return Err(Error::usage("keep images that are in memory").next("choose a folder with --store"));
+    }
     let argv = std::env::args().collect();
     Ok(Plan { named, require_all, inner: runner::plan(resolved, &Asked { argv, keep })? })
+}
+
+/// What a check of this machine has to look at: that of one suite, or everything.
+pub fn wanted(arguments: &DoctorArguments) -> Result<Wanted> {
+    let given = arguments.store.clone();
+    let Some(name) = &arguments.suite else {
+        let store = parse_store(given.as_deref().unwrap_or(DEFAULT_STORE));
+        return Ok(Wanted { filesystems: filesystems(), store, image: None });
+    };
+    let options = Options { store: given, scale: arguments.scale.clone(), ..Options::default() };
+    let resolved = resolve(&find_suite(name)?, &options)?;
+    let mut rows = filesystems();
+    rows.retain(|row| resolved.configurations.iter().any(|wanted| wanted.filesystem == row.name));
+    Ok(Wanted { filesystems: rows, store: resolved.store, image: Some(resolved.image_size) })
+}
+
+fn resolve(suite: &Suite, options: &Options) -> Result<Resolved> {
+    let filesystems: Vec<&str> = fs::ALL.iter().map(|filesystem| filesystem.name()).collect();
+    let workloads: Vec<KnownWorkload> = workload::ALL.iter().map(known).collect();
+    let metrics: Vec<&str> = measure::documented().map(|metric| metric.key).collect();
+    let known = Known { filesystems: &filesystems, workloads: &workloads, metrics: &metrics };
+    suite.resolve(options, &known)
 }
 
 fn known(row: &workload::Row) -> KnownWorkload {
@@ -200,9 +232,10 @@ impl Plan {
     pub fn costs(&self) -> String {
         let costs = &self.inner.costs;
         format!(
-            "{}: {} cases, about {}; writes about {} to {}, at most {} of it at a time",
+            "{}: {} {}, about {}; writes about {} to {}, which needs {} of free space",
             self.suite(),
             costs.cases,
+            if costs.cases == 1 { "case" } else { "cases" },
             units::duration_text(Duration::from_secs(costs.time.as_secs())),
             costs.written,
             self.inner.manifest.store.path,

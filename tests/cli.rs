@@ -63,6 +63,9 @@ fn wrong_input_exits_with_2_and_says_what_to_do() {
         ("unknown-filesystem", vec!["run", "quick", "--fs", "btrfz"]),
         ("unknown-workload", vec!["run", "--workload", "many-files"]),
         ("unknown-key", vec!["run", "quick", "--set", "step.small-files.cuont=5"]),
+        ("parameter", vec!["run", "--workload", "many-small-files", "--set", "count=many"]),
+        ("kept-memory", vec!["run", "--store", "memory", "--keep"]),
+        ("doctor-suite", vec!["doctor", "quik"]),
         ("unknown-scale", vec!["run", "quick", "--scale", "enormous"]),
         ("unit", vec!["run", "quick", "--size", "5XB"]),
         ("duration", vec!["run", "quick", "--timeout", "soon"]),
@@ -156,6 +159,20 @@ fn completions_and_the_manual_are_made_from_the_command_line() {
     assert!(completions.contains("--block-size"));
     let manual = text(&fsduel(&["man"]).output().unwrap().stdout);
     assert!(manual.contains(".TH fsduel") && manual.contains("block\\-size"), "{manual}");
+}
+
+#[test]
+fn doctor_looks_only_at_what_the_suite_needs() {
+    let mut file = tempfile::Builder::new().suffix(".toml").tempfile().unwrap();
+    write!(
+        file,
+        "[suite]\nname = \"mine\"\n[defaults]\nsize = \"1000TiB\"\n[[filesystem]]\nname = \"ext4\"\n\
+         [[step]]\nname = \"files\"\nworkload = \"many-small-files\"\n"
+    )
+    .unwrap();
+    let told = told(&["doctor", file.path().to_str().unwrap()]);
+    assert!(told.contains("ext4: mke2fs") && !told.contains("xfs: "), "{told}");
+    assert!(told.contains("\nexit code 69\n") && told.contains("free, an image takes 1000"), "{told}");
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! `fsduel list`: what there is to choose from, read from the tables.
+//!
+//! The parameters of workloads are shown only where workloads are asked for: the list of
+//! everything is for finding a name.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use fsduel_harness::Result;
 use fsduel_harness::error::Cannot;
@@ -17,25 +20,29 @@ const ALL: [(Topic, &str); 5] = [
     (Topic::Formats, "Formats"),
 ];
 
+/// Width of the lists: that of the help texts.
+const WIDTH: usize = 80;
+
 /// Print one topic, or all of them under headings.
 pub fn list(arguments: &ListArguments) -> Result<u8> {
     to_stdout(|out| {
-        for (at, (topic, heading)) in ALL.into_iter().enumerate() {
-            match arguments.topic {
-                Some(wanted) if wanted != topic => continue,
-                Some(_) => {}
-                None => writeln!(out, "{}{heading}", if at > 0 { "\n" } else { "" }).cannot(doing)?,
-            }
-            let indent = if arguments.topic.is_none() { "  " } else { "" };
-            columns(out, indent, &rows(topic)).cannot(doing)?;
-        }
-        Ok(())
+        let written = match arguments.topic {
+            Some(Topic::Workloads) => workloads(out),
+            Some(topic) => columns(out, 0, &rows(topic)),
+            None => everything(out),
+        };
+        written.cannot(|| "write the list".into())
     })?;
     Ok(exit::OK)
 }
 
-fn doing() -> String {
-    "write the list".into()
+fn everything(out: &mut dyn Write) -> io::Result<()> {
+    for (topic, heading) in ALL {
+        writeln!(out, "{heading}")?;
+        columns(out, 2, &rows(topic))?;
+        writeln!(out)?;
+    }
+    writeln!(out, "`fsduel list workloads` shows what a suite can set for each workload.")
 }
 
 fn rows(topic: Topic) -> Vec<(String, String)> {
@@ -44,7 +51,9 @@ fn rows(topic: Topic) -> Vec<(String, String)> {
     match topic {
         Topic::Suites => plain(parts::suites()),
         Topic::Filesystems => parts::filesystems().into_iter().map(filesystem).collect(),
-        Topic::Workloads => plain(parts::workloads()),
+        Topic::Workloads => {
+            parts::workloads().iter().map(|row| (row.name.to_owned(), row.meaning.to_owned())).collect()
+        }
         Topic::Metrics => plain(parts::metrics()),
         Topic::Formats => plain(parts::formats()),
     }
@@ -60,24 +69,82 @@ fn filesystem(row: parts::FilesystemRow) -> (String, String) {
     (row.name.to_owned(), text)
 }
 
-/// Two columns, the first as wide as its longest word.
-fn columns(out: &mut dyn Write, indent: &str, rows: &[(String, String)]) -> std::io::Result<()> {
+/// Every workload with its parameters, as a step of a suite spells them with their defaults.
+fn workloads(out: &mut dyn Write) -> io::Result<()> {
+    for row in parts::workloads() {
+        writeln!(out, "{}\n  {}", row.name, row.meaning)?;
+        let parameters: Vec<_> = row.parameters.iter().map(parameter).collect();
+        columns(out, 4, &parameters)?;
+        writeln!(out)?;
+    }
+    columns(out, 0, &[(String::new(), STEPS.to_owned())])
+}
+
+const STEPS: &str = "The values are the defaults. A step of any workload may also say \
+    allow-limit = true: then a full file system is no failure of it.";
+
+fn parameter(parameter: &parts::Parameter) -> (String, String) {
+    (format!("{} = {}", parameter.key, parameter.default), parameter.meaning.to_owned())
+}
+
+/// Two columns, the first as wide as its longest word, the second wrapped.
+fn columns(out: &mut dyn Write, indent: usize, rows: &[(String, String)]) -> io::Result<()> {
     let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let gap = if width > 0 { 2 } else { 0 };
+    let start = indent + width + gap;
     for (name, text) in rows {
-        writeln!(out, "{}", format!("{indent}{name:width$}  {text}").trim_end())?;
+        let text = wrapped(text, WIDTH.saturating_sub(start)).join(&format!("\n{:start$}", ""));
+        writeln!(out, "{}", format!("{:indent$}{name:width$}{:gap$}{text}", "", "").trim_end())?;
     }
     Ok(())
+}
+
+/// The words of `text` in lines of at most `width`, where no word is longer.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn written(indent: usize, rows: &[(String, String)]) -> String {
+        let mut out = Vec::new();
+        columns(&mut out, indent, rows).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
     #[test]
     fn the_second_column_is_aligned_and_no_line_ends_in_blanks() {
         let rows = [("a".into(), "one".into()), ("long".into(), String::new())];
+        assert_eq!(written(2, &rows), "  a     one\n  long\n");
+    }
+
+    #[test]
+    fn a_long_text_goes_on_below_itself() {
+        let text = written(2, &[("name".into(), "word ".repeat(20))]);
+        assert_eq!(text, format!("  name  {}word\n        {}word\n", "word ".repeat(13), "word ".repeat(5)));
+        assert!(text.lines().all(|line| line.len() <= WIDTH), "{text}");
+    }
+
+    #[test]
+    fn every_parameter_is_told_with_its_default() {
         let mut out = Vec::new();
-        columns(&mut out, "  ", &rows).unwrap();
-        assert_eq!(String::from_utf8(out).unwrap(), "  a     one\n  long\n");
+        workloads(&mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        for parameter in parts::workloads().iter().flat_map(|row| row.parameters) {
+            assert!(text.contains(&format!("{} = {}", parameter.key, parameter.default)), "{text}");
+        }
     }
 }

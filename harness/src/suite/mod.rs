@@ -33,6 +33,9 @@ pub use defaults::{
 use document::{Data, Entry, Node, Place, Source, Table};
 use model::{Head, Model};
 
+/// The scale of a suite that has no other: nobody wrote it, so nobody needs to read it.
+pub const ONLY_SCALE: &str = "base";
+
 /// What this program knows; passed in, so that suites do not depend on the tables of parts.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'a> {
@@ -190,7 +193,7 @@ impl Suite {
             Model::read(&source, &scaled)?;
         }
         check_scales(&source, &head, &scales)?;
-        scales.insert(0, head.base_scale.clone().unwrap_or_else(|| "base".into()));
+        scales.insert(0, head.base_scale.clone().unwrap_or_else(|| ONLY_SCALE.into()));
         Ok(Self { source, root, head, scales, only_step })
     }
 

@@ -6,19 +6,16 @@
 mod install;
 mod store;
 
-use std::collections::BTreeSet;
-use std::io::Write;
-use std::path::Path;
-
 use fsduel_harness::Result;
 use fsduel_harness::error::Cannot;
 use fsduel_harness::require::{Missing, Requirement};
+use std::collections::BTreeSet;
+use std::io::Write;
 
 use crate::cli::DoctorArguments;
 use crate::destination::to_stdout;
+use crate::parts::Wanted;
 use crate::{exit, parts};
-
-const DEFAULT_STORE: &str = "/var/tmp";
 
 /// One line of the checklist.
 pub struct Check {
@@ -34,39 +31,36 @@ pub struct Check {
 
 /// Print the checklist; install what is missing with `--install`.
 pub fn doctor(arguments: &DoctorArguments) -> Result<u8> {
+    let mut wanted = parts::wanted(arguments)?;
     if arguments.install {
-        install::install(&packages(&lacking()))?;
+        install::install(&packages(&wanted))?;
+        wanted = parts::wanted(arguments)?;
     }
-    let checks = checks(arguments.store.as_deref().unwrap_or(Path::new(DEFAULT_STORE)));
-    let packages = packages(&lacking());
+    let (checks, packages) = (checks(&wanted), packages(&wanted));
     to_stdout(|out| print(out, &checks, &packages).cannot(|| "write the list".into()))?;
     Ok(if checks.iter().all(|check| check.good) { exit::OK } else { exit::UNAVAILABLE })
 }
 
-/// Everything that is missing, of all file systems.
-fn lacking() -> Vec<Missing> {
-    parts::filesystems().into_iter().flat_map(|row| row.missing).collect()
-}
-
 /// The packages that have the missing tools, each once.
-fn packages(missing: &[Missing]) -> BTreeSet<&'static str> {
+fn packages(wanted: &Wanted) -> BTreeSet<&'static str> {
     let package = |missing: &Missing| match missing.requirement {
         Requirement::Tool { package, .. } => Some(package),
         _ => None,
     };
-    missing.iter().filter_map(package).collect()
+    wanted.filesystems.iter().flat_map(|row| &row.missing).filter_map(package).collect()
 }
 
-fn checks(store: &Path) -> Vec<Check> {
+fn checks(wanted: &Wanted) -> Vec<Check> {
     let machine = [("root", Requirement::Root), ("loop devices", Requirement::Loop)];
     let machine = machine.into_iter().map(|(name, requirement)| check(name.into(), &[requirement]));
     let machine: Vec<_> = machine.collect();
-    let filesystems = parts::filesystems().into_iter().flat_map(|row| {
-        let own = row.requirements.into_iter().filter(is_own);
-        own.map(move |requirement| check(format!("{}: {}", row.name, word(&requirement)), &[requirement]))
-            .collect::<Vec<_>>()
+    let filesystems = wanted.filesystems.iter().flat_map(|row| {
+        let own = row.requirements.iter().filter(|requirement| is_own(requirement));
+        own.map(|requirement| {
+            check(format!("{}: {}", row.name, word(requirement)), std::slice::from_ref(requirement))
+        })
     });
-    machine.into_iter().chain(filesystems).chain(store::checks(store)).collect()
+    machine.into_iter().chain(filesystems).chain(store::checks(&wanted.store, wanted.image)).collect()
 }
 
 /// Root and loop devices are told once, not for each file system.

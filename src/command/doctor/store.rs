@@ -4,15 +4,22 @@ use std::os::fd::AsFd;
 use std::path::Path;
 
 use fsduel_harness::sys::statfs::statfs;
+use fsduel_harness::units::Bytes;
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open};
 use nix::sys::stat::Mode;
 
 use super::Check;
+use crate::parts::{self, Store};
 
-/// The checks of one folder.
-pub fn checks(store: &Path) -> Vec<Check> {
-    vec![room(store), unlinked(store), direct(store)]
+const NEXT: &str = "choose another folder with --store";
+
+/// The checks of a store, which must have room for `image`.
+pub fn checks(store: &Store, image: Option<Bytes>) -> Vec<Check> {
+    match store {
+        Store::Directory(folder) => vec![room(folder, image), unlinked(folder), direct(folder)],
+        Store::Memory => vec![enough("store memory".into(), "memory", parts::memory_available(), image)],
+    }
 }
 
 fn name(store: &Path, what: &str) -> String {
@@ -25,8 +32,7 @@ fn temporary(store: &Path, more: OFlag) -> nix::Result<std::os::fd::OwnedFd> {
 }
 
 /// The file system of the folder, and its free bytes.
-fn room(store: &Path) -> Check {
-    let next = "choose another folder with --store";
+fn room(store: &Path, image: Option<Bytes>) -> Check {
     let free = std::fs::File::open(store)
         .map_err(|error| error.to_string())
         .and_then(|folder| statfs(folder.as_fd()).map_err(|error| error.to_string()));
@@ -36,9 +42,21 @@ fn room(store: &Path) -> Check {
         .and_then(|(mounts, store)| filesystem_of(&mounts, &store));
     let kind = kind.unwrap_or_else(|| "unknown".into());
     match free {
-        Ok(now) if now.read_only => bad(name(store, "room"), format!("{kind}, read-only"), next),
-        Ok(now) => good(name(store, "room"), format!("{kind}, {} GiB free", now.available.0 >> 30)),
-        Err(error) => bad(name(store, "room"), error, next),
+        Ok(now) if now.read_only => bad(name(store, "room"), format!("{kind}, read-only"), NEXT),
+        Ok(now) => enough(name(store, "room"), &kind, now.available, image),
+        Err(error) => bad(name(store, "room"), error, NEXT),
+    }
+}
+
+/// Whether `free` has room for an image; any amount will do where its size is not known.
+fn enough(name: String, kind: &str, free: Bytes, image: Option<Bytes>) -> Check {
+    match image {
+        None => good(name, format!("{kind}, {free} free")),
+        Some(image) if image <= free => good(name, format!("{kind}, {free} free, an image takes {image}")),
+        Some(image) => {
+            let next = "free space there, choose another folder with --store, or run with a smaller --size";
+            bad(name, format!("{kind}, {free} free, an image takes {image}"), next)
+        }
     }
 }
 
@@ -48,7 +66,7 @@ fn unlinked(store: &Path) -> Check {
         Ok(_) => good(name, "yes".into()),
         // An image is then made with a name, which is removed at once.
         Err(Errno::EOPNOTSUPP | Errno::EISDIR) => good(name, "no; images have a name for a moment".into()),
-        Err(errno) => bad(name, errno.desc().into(), "choose another folder with --store"),
+        Err(errno) => bad(name, errno.desc().into(), NEXT),
     }
 }
 
@@ -93,6 +111,15 @@ mod tests {
 ";
 
     #[test]
+    fn a_store_that_is_too_small_for_the_image_is_bad() {
+        let check = |free| enough("store".into(), "ext4", Bytes::gib(free), Some(Bytes::gib(32)));
+        assert!(check(32).good && check(33).good);
+        let small = check(31);
+        assert_eq!((small.good, small.found.as_str()), (false, "ext4, 31 GiB free, an image takes 32 GiB"));
+        assert!(small.next.is_some());
+    }
+
+    #[test]
     fn a_folder_is_on_the_deepest_mount_above_it() {
         let kind = |path| filesystem_of(MOUNTS, Path::new(path));
         assert_eq!(kind("/var/tmp").as_deref(), Some("ext4"));
@@ -104,9 +131,10 @@ mod tests {
     #[test]
     fn a_folder_that_is_not_there_is_bad_and_one_that_is_there_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(!room(&folder.path().join("missing")).good);
+        assert!(!room(&folder.path().join("missing"), None).good);
         assert!(!unlinked(&folder.path().join("missing")).good);
-        assert!(checks(folder.path()).iter().all(|check| check.good));
+        let store = Store::Directory(folder.path().to_owned());
+        assert!(checks(&store, Some(Bytes(1))).iter().all(|check| check.good));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }
