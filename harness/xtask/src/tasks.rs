@@ -13,7 +13,9 @@ pub fn demo(more: &[&str]) -> Result {
     let program = target().join("release/fsduel").display().to_string();
     let suite: &[&str] = if more.first().is_none_or(|word| word.starts_with('-')) { &["quick"] } else { &[] };
     let words: Vec<_> = [&[program.as_str(), "run"], suite, more].concat();
-    run(&as_root(&words), &[])
+    let ran = run(&as_root(&words), &[]);
+    eprintln!("the program is {program}; its own help: {program} --help");
+    ran
 }
 
 /// Run all tests. Where something is missing, they fail and do not pass for tested.
