@@ -27,11 +27,11 @@ pub struct Costs {
 
 impl Costs {
     pub(super) fn of(works: &[Work], image: Bytes, preallocate: bool) -> Self {
-        let seconds: f64 = works.iter().map(|work| seconds(work)).sum();
+        let seconds: f64 = works.iter().map(seconds).sum();
         Self {
             cases: u32::try_from(works.len()).unwrap_or(u32::MAX),
             time: Duration::from_secs_f64(seconds),
-            written: Bytes(works.iter().map(|work| written(work)).sum()),
+            written: Bytes(works.iter().map(written).sum()),
             disk_highest: works.iter().map(|work| disk(work, image, preallocate)).max().unwrap_or_default(),
         }
     }
