@@ -73,6 +73,8 @@ fn wrong_input_exits_with_2_and_says_what_to_do() {
         ("unknown-format", vec!["report", "run.json", "--report", "pdf"]),
         ("no-such-report", vec!["report", "missing.json"]),
         ("several-suites-in-one-file", vec!["run", "quick", "smoke", "--json", "all.json"]),
+        ("no-such-store", vec!["run", "--dry-run", "--store", "/no/such/folder"]),
+        ("parameter-without-step", vec!["run", "--set", "file-size=4k"]),
         ("no-such-folder", vec!["run", "quick", "--json", "missing/run.json"]),
     ] {
         let told = told(&arguments);

@@ -25,7 +25,11 @@ pub fn report(arguments: &ReportArguments) -> Result<u8> {
         let next = cause.next_step().unwrap_or("give a file that `fsduel run --json PATH` wrote").to_owned();
         Error::usage(format!("use {}", path.display())).because(cause).next(next)
     })?;
-    write_all(&run, &or_default(&arguments.reports))?;
+    let reports = or_default(&arguments.reports);
+    for path in reports.iter().filter_map(|to| to.path.as_deref()) {
+        destination::test(&destination::for_suite(path, &run.suite.name))?;
+    }
+    write_all(&run, &reports)?;
     Ok(exit::OK)
 }
 

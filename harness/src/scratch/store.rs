@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use super::mount_table;
-use crate::error::{Cannot, Error, Result};
+use crate::error::{Cannot, Error, Kind, Result};
 use crate::sys::errno;
 use crate::units::Bytes;
 
@@ -69,7 +69,8 @@ impl StoreState {
 /// The folder does not exist.
 pub fn store_info(folder: &Path) -> Result<StoreState> {
     let doing = || format!("look at the store {}", folder.display());
-    let stat = rustix::fs::statfs(folder).map_err(errno).cannot(doing)?;
+    let other = |error: Error| error.of_kind(Kind::Usage).next("choose a folder that exists with --store");
+    let stat = rustix::fs::statfs(folder).map_err(errno).cannot(doing).map_err(other)?;
     let real = folder.canonicalize().cannot(doing)?;
     let filesystem = mount_table::covering(&real)?.map_or_else(|| "unknown".into(), |entry| entry.filesystem);
     let block = u64::try_from(stat.f_bsize).unwrap_or(0);

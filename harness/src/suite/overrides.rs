@@ -117,6 +117,9 @@ pub(super) fn apply_set(source: &Source, root: &mut Table, given: &str, bare: Op
     let path: Vec<&str> = path.trim().split('.').collect();
     match (path.as_slice(), bare) {
         ([key], Some(step)) if !KEYS.contains(key) => set_in(source, root, &STEP, (step, &place), entry(key)),
+        ([key], None) if !KEYS.contains(key) => Err(source
+            .error(&place, &unknown("key", key, KEYS))
+            .next("write step.NAME.KEY=VALUE for a parameter of a step")),
         ([key] | ["defaults", key], _) => set_default(source, root, entry(key)),
         (["step", name, key], _) => set_in(source, root, &STEP, (name, &place), entry(key)),
         (["filesystem", id, key], _) => set_in(source, root, &FILESYSTEM, (id, &place), entry(key)),

@@ -102,6 +102,7 @@ fn an_option_that_makes_no_sense_is_refused_with_what_does() {
     let size = Options { size: Some(Bytes(5000)), ..Options::default() };
     let table = [
         (set(&["siz=1GiB"]), "cannot use `--set siz=1GiB`: unknown key `siz`; did you mean `size`?"),
+        (set(&["count=5"]), "cannot use `--set count=5`: unknown key `count`; known: size, "),
         (set(&["size=1XB"]), "`XB` is not a unit of sizes"),
         (set(&["step.small-file.count=1"]), "unknown step `small-file`; did you mean `small-files`?"),
         (set(&["step.small-files.coutn=1"]), "unknown key `coutn`; did you mean `count`?"),
