@@ -53,7 +53,7 @@ fn two() -> RunReport {
 fn a_claim_is_judged_by_the_figures_of_this_run_and_shows_them() {
     let (word, now, reason) = verdict("btrfs < 0.1 * ext4", &two());
     assert_eq!(word, ClaimVerdict::DoesNotHold);
-    assert_eq!(now.unwrap(), "small-files space used: btrfs 95.1 MiB, ext4 401.0 MiB, ×0.237");
+    assert_eq!(now.unwrap(), "small-files space used: btrfs 95.1 MiB, ext4 401 MiB, ×0.237");
     assert_eq!(reason, None);
     assert_eq!(verdict("btrfs < 0.25 * ext4", &two()).0, ClaimVerdict::Holds);
 }
@@ -92,7 +92,7 @@ fn figures_of_several_metrics_are_told_apart() {
     let (_, now, _) = verdict("btrfs < ext4 and synced_s[btrfs] > synced_s[ext4]", &two());
     assert_eq!(
         now.unwrap(),
-        "small-files space used: btrfs 95.1 MiB, ext4 401.0 MiB, ×0.237; \
+        "small-files space used: btrfs 95.1 MiB, ext4 401 MiB, ×0.237; \
          small-files synced: btrfs 2.00 s, ext4 2.00 s, ×1.00"
     );
 }
@@ -121,7 +121,7 @@ fn a_claim_about_another_scale_shows_its_figures_without_a_verdict() {
     let result = evaluate(&[spec], &[], &two()).remove(0);
     assert_eq!(result.verdict, ClaimVerdict::NotChecked);
     assert!(result.now.unwrap().contains("95.1 MiB"));
-    assert_eq!(result.reason.unwrap(), "it is about scale full; this is quick");
+    assert_eq!(result.reason.unwrap(), "only at scale full; this is quick");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! The figures behind a claim in words: `small-files space used: btrfs 95.1 MiB, ext4
-//! 401.0 MiB, ×0.237`.
+//! 401 MiB, ×0.237`.
 
 use std::collections::BTreeSet;
 

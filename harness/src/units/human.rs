@@ -3,7 +3,7 @@
 //! Sizes on a disk are powers of 1024, as `df -h` and `mkfs` have them; payload and rates are
 //! powers of 1000, as `dd` prints them.
 
-/// A size on a disk: `1.8 GiB`.
+/// A size on a disk: `1.78 GiB`.
 #[must_use]
 pub fn size(bytes: f64) -> String {
     scaled(bytes, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB"])
@@ -15,17 +15,17 @@ pub fn payload(bytes: f64) -> String {
     scaled(bytes, 1000.0, &["B", "kB", "MB", "GB", "TB"])
 }
 
-/// One decimal, but none for single bytes.
+/// Three significant digits; a whole number as it is.
 fn scaled(bytes: f64, base: f64, units: &[&str]) -> String {
     let mut value = bytes;
     let mut at = 0;
-    // 1023.96 would round to 1024.0: that is 1.0 of the next unit.
-    while value.abs() >= base - 0.05 && at + 1 < units.len() {
+    // 1023.6 would round to 1024: that is 1.00 of the next unit.
+    while value.abs() >= base - 0.5 && at + 1 < units.len() {
         value /= base;
         at += 1;
     }
-    let decimals = usize::from(at > 0);
-    format!("{value:.decimals$} {}", units[at])
+    let number = if value.fract() == 0.0 { count(value) } else { significant(value) };
+    format!("{number} {}", units[at])
 }
 
 /// Three significant digits: `1.32 s`, `87.0 ms`, `12,345 s`.
@@ -121,12 +121,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_have_one_decimal_and_the_unit_that_fits() {
+    fn sizes_have_three_digits_and_the_unit_that_fits() {
         assert_eq!(size(512.0), "512 B");
-        assert_eq!(size(655_360.0), "640.0 KiB");
-        assert_eq!(size(1_048_575.0), "1.0 MiB");
-        assert_eq!(size(1.5 * 1_073_741_824.0), "1.5 GiB");
-        assert_eq!(size(-53.0 * 1_048_576.0), "-53.0 MiB");
+        assert_eq!(size(655_360.0), "640 KiB");
+        assert_eq!(size(1_048_575.0), "1.00 MiB");
+        assert_eq!(size(1.5 * 1_073_741_824.0), "1.50 GiB");
+        assert_eq!(size(-53.0 * 1_048_576.0), "-53 MiB");
         assert_eq!(payload(49_900.0), "49.9 kB");
     }
 
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(by_key("payload_bytes_per_s", 44.5e6), "44.5 MB/s");
         assert_eq!(by_key("payload_bytes_per_s", 999.7e6), "1.00 GB/s");
         assert_eq!(by_key("operations_per_s", 24_270.4), "24,270/s");
-        assert_eq!(by_key("space_used_bytes", 4096.0), "4.0 KiB");
+        assert_eq!(by_key("space_used_bytes", 4096.0), "4 KiB");
         assert_eq!(by_key("synced_s", 2.0), "2.00 s");
         assert_eq!(by_key("metadata_ratio", 1.615), "×1.61");
         assert_eq!(by_key("device_flush_count", 1017.0), "1,017");

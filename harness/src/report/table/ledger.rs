@@ -100,7 +100,7 @@ fn in_effect(cases: &[&CaseResult]) -> [Property; 2] {
     let same = if shared.is_empty() { "-".into() } else { shared.join(",") };
     [
         ("mount options in effect".into(), vec![same; cases.len()]),
-        ("more mount options in effect".into(), all.iter().map(own).collect()),
+        ("other mount options".into(), all.iter().map(own).collect()),
     ]
 }
 
@@ -145,7 +145,7 @@ mod tests {
         let mut page = Page { width: 80, style: crate::report::Style::default(), text: String::new() };
         write(&report, &mut page);
         let (matched, differs) = page.text.split_once("differs").unwrap();
-        assert!(matched.contains("Matched: block size 4.0 KiB;"), "{matched}");
+        assert!(matched.contains("Matched: block size 4 KiB;"), "{matched}");
         assert!(differs.contains("checksums") && !matched.contains("checksums"), "{differs}");
     }
 

@@ -50,47 +50,59 @@ fn figure(report: &RunReport, reference: &Reference) -> Vec<String> {
     ]
 }
 
+/// Figures that were told, each below `then` or `now`.
+type Told<'a> = BTreeSet<(&'a str, &'a str)>;
+
 /// First those that were judged; then, below each reason, those that were not.
 fn claims(all: &[ClaimResult], page: &mut Page) {
-    let mut seen = BTreeSet::new();
+    let mut told = Told::new();
     let (open, judged): (Vec<&ClaimResult>, Vec<_>) =
         all.iter().partition(|claim| claim.verdict == ClaimVerdict::NotChecked);
-    for found in judged {
-        let reason = found.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
-        claim(found, &format!("{}{reason}: ", human::word(found.verdict)), &mut seen, page);
+    for claim in judged {
+        let reason = claim.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
+        let verdict = format!("  {} {}{reason}: ", sign(claim.verdict), human::word(claim.verdict));
+        page.line(&format!("{verdict}{}", sentence(claim)), 4);
+        behind(claim, &mut told, page);
     }
     let reasons: BTreeSet<_> = open.iter().map(|claim| claim.reason.as_deref()).collect();
     for reason in reasons {
-        let text = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
-        page.line(&format!("  not checked{text}:"), 2);
-        open.iter()
-            .filter(|found| found.reason.as_deref() == reason)
-            .for_each(|found| claim(found, "", &mut seen, page));
+        let text = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
+        page.line(&format!("  {} not checked{text}:", sign(ClaimVerdict::NotChecked)), 4);
+        for claim in open.iter().filter(|claim| claim.reason.as_deref() == reason) {
+            page.line(&format!("    {}", sentence(claim)), 4);
+            behind(claim, &mut told, page);
+        }
     }
 }
 
-/// The verdict, then the figures that no claim above has shown.
-fn claim<'a>(
-    found: &'a ClaimResult,
-    verdict: &str,
-    seen: &mut BTreeSet<(&'a str, &'a str)>,
-    page: &mut Page,
-) {
-    let sign = match found.verdict {
+const fn sign(verdict: ClaimVerdict) -> char {
+    match verdict {
         ClaimVerdict::Holds => '✓',
         ClaimVerdict::DoesNotHold => '✗',
         ClaimVerdict::NotResolved => '?',
         ClaimVerdict::NotChecked => '–',
-    };
-    let must = if found.must { ", must" } else { "" };
-    page.line(&format!("  {sign} {verdict}{} ({}{must})", found.text, found.id), 4);
-    for (name, figures) in [("then", &found.then), ("now", &found.now)] {
+    }
+}
+
+fn sentence(claim: &ClaimResult) -> String {
+    let must = if claim.must { ", must" } else { "" };
+    format!("{} ({}{must})", claim.text, claim.id)
+}
+
+/// The figures behind a claim, as far as no claim above has told them.
+fn behind<'a>(claim: &'a ClaimResult, told: &mut Told<'a>, page: &mut Page) {
+    for (name, figures) in [("then", &claim.then), ("now", &claim.now)] {
         let Some(figures) = figures else { continue };
-        let (new, known): (Vec<&str>, Vec<_>) =
-            figures.split("; ").partition(|part| seen.insert((name, part)));
-        let above = if known.is_empty() { None } else { Some("as above") };
-        let parts: Vec<_> = new.into_iter().chain(above).collect();
-        page.line(&format!("    {name}: {}", parts.join("; ")), 6);
+        let all: Vec<&str> = figures.split("; ").collect();
+        let new: Vec<&str> = all.iter().copied().filter(|part| told.insert((name, part))).collect();
+        let above = if new.len() < all.len() { Some("as above") } else { None };
+        // A claim that tells nothing new is read together with those above it.
+        if !new.is_empty() {
+            page.line(
+                &format!("      {name}: {}", new.into_iter().chain(above).collect::<Vec<_>>().join("; ")),
+                8,
+            );
+        }
     }
 }
 
