@@ -197,7 +197,7 @@ fn find_suite(name: &str) -> Result<Suite> {
         Error::usage(format!("find a suite named `{name}`"))
             .next(format!("one of {}, or the path of a file that ends in .toml", names.join(", ")))
     })?;
-    Suite::parse(suite.file, suite.text)
+    Suite::built_in(suite.name, suite.file, suite.text)
 }
 
 fn options(arguments: &RunArguments) -> Options {

@@ -110,7 +110,7 @@ fn judge(claim: &ClaimSpec, references: &[Reference], figures: &Figures, scale: 
     let listed = claim.scales.is_empty() || claim.scales.iter().any(|name| name == scale);
     match figures.holds(&condition) {
         _ if !listed => {
-            result.reason = Some(format!("it is about scale {}; this is {scale}", claim.scales.join(", ")));
+            result.reason = Some(format!("only at scale {}; this is {scale}", claim.scales.join(", ")));
         }
         Ok(true) => result.verdict = ClaimVerdict::Holds,
         Ok(false) => result.verdict = ClaimVerdict::DoesNotHold,

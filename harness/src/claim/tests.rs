@@ -53,7 +53,7 @@ fn two() -> RunReport {
 fn a_claim_is_judged_by_the_figures_of_this_run_and_shows_them() {
     let (word, now, reason) = verdict("btrfs < 0.1 * ext4", &two());
     assert_eq!(word, ClaimVerdict::DoesNotHold);
-    assert_eq!(now.unwrap(), "btrfs 95.1 MiB, ext4 401 MiB: 0.24");
+    assert_eq!(now.unwrap(), "small-files space used: btrfs 95.1 MiB, ext4 401 MiB, ×0.237");
     assert_eq!(reason, None);
     assert_eq!(verdict("btrfs < 0.25 * ext4", &two()).0, ClaimVerdict::Holds);
 }
@@ -84,7 +84,7 @@ fn every_comparison_means_what_it_says() {
 fn a_metric_of_the_whole_case_needs_no_step() {
     let spec = ClaimSpec { step: None, metric: None, ..claim("mkfs_s[ext4] ~ 0.5 within 1%") };
     let result = evaluate(&[spec], &[], &two()).remove(0);
-    assert_eq!((result.verdict, result.now.as_deref()), (ClaimVerdict::Holds, Some("ext4 0.5 s")));
+    assert_eq!((result.verdict, result.now.as_deref()), (ClaimVerdict::Holds, Some("mkfs: ext4 500 ms")));
 }
 
 #[test]
@@ -92,8 +92,8 @@ fn figures_of_several_metrics_are_told_apart() {
     let (_, now, _) = verdict("btrfs < ext4 and synced_s[btrfs] > synced_s[ext4]", &two());
     assert_eq!(
         now.unwrap(),
-        "small-files.space_used_bytes: btrfs 95.1 MiB, ext4 401 MiB: 0.24; \
-         small-files.synced_s: btrfs 2 s, ext4 2 s: 1"
+        "small-files space used: btrfs 95.1 MiB, ext4 401 MiB, ×0.237; \
+         small-files synced: btrfs 2.00 s, ext4 2.00 s, ×1.00"
     );
 }
 
@@ -121,7 +121,7 @@ fn a_claim_about_another_scale_shows_its_figures_without_a_verdict() {
     let result = evaluate(&[spec], &[], &two()).remove(0);
     assert_eq!(result.verdict, ClaimVerdict::NotChecked);
     assert!(result.now.unwrap().contains("95.1 MiB"));
-    assert_eq!(result.reason.unwrap(), "it is about scale full; this is quick");
+    assert_eq!(result.reason.unwrap(), "only at scale full; this is quick");
 }
 
 #[test]
@@ -143,7 +143,20 @@ fn the_figures_of_the_source_stand_beside() {
     };
     let references = [reference("btrfs", 53e6, "53 MByte"), reference("ext4", 621e6, "621 MByte")];
     let result = evaluate(&[claim("btrfs < 0.1 * ext4")], &references, &two()).remove(0);
-    assert_eq!(result.then.unwrap(), "btrfs about 53 MByte, ext4 621 MByte: 0.0853");
+    assert_eq!(result.then.unwrap(), "small-files space used: btrfs about 53 MByte, ext4 621 MByte, ×0.0853");
     let none = evaluate(&[claim("btrfs < 0.1 * ext4")], &[], &two()).remove(0);
     assert_eq!(none.then, None);
+}
+
+#[test]
+fn many_shares_are_told_as_ratios_alone() {
+    let share = |filesystem: &str| {
+        let figure = |metric: &str| format!("small-files.{metric}[{filesystem}]");
+        format!("{} < 0.1 * {}", figure("synced_s"), figure("space_used_bytes"))
+    };
+    let holds = format!("{} and {}", share("btrfs"), share("ext4"));
+    let cases = [case("btrfs", 1, "passed", 8.0), case("ext4", 1, "passed", 20.0)];
+    let (word, now, _) = verdict(&holds, &report(&cases));
+    assert_eq!(word, ClaimVerdict::DoesNotHold);
+    assert_eq!(now.unwrap(), "synced to space used: small-files btrfs ×0.250, ext4 ×0.100");
 }

@@ -61,7 +61,7 @@ fn suite() -> SuiteInfo {
         resolved: json!({
             "base_scale": "full",
             "command": "fsduel run linux-magazin-2010 --scale quick --seed 2010 --fs ext4,btrfs,xfs,reiserfs",
-            "filesystem": [{ "id": "ext4" }, { "id": "btrfs" }, { "id": "xfs" }, { "id": "reiserfs" }],
+            "configurations": [{ "id": "ext4" }, { "id": "btrfs" }, { "id": "xfs" }, { "id": "reiserfs" }],
         }),
     }
 }

@@ -1,9 +1,10 @@
 //! Which numbers of a run a report shows.
 //!
-//! A case that did not pass has no number: who would compare it would compare nothing. With more
-//! than one block the number is the median of the measured ones.
+//! A number was verified or is not shown: those of cases that passed, and of cases that failed only
+//! because a fixed amount of work met a limit. With more than one block the number is the median
+//! of the measured ones.
 
-use crate::result::{CaseResult, Comparison, Facts, RunReport, Status, StepResult};
+use crate::result::{CaseResult, Checked, Comparison, EndedWord, Facts, RunReport, Status, StepResult};
 
 /// What is compared, in the order of the suite, the baseline first.
 pub(super) fn configurations(report: &RunReport) -> Vec<&str> {
@@ -20,11 +21,10 @@ pub(super) fn configurations(report: &RunReport) -> Vec<&str> {
     ids
 }
 
-/// The list of `filesystem` in the resolved suite, as ids or as tables with an `id`.
+/// The ids of the resolved suite.
 fn in_the_suite(report: &RunReport) -> impl Iterator<Item = &str> {
-    let list = report.suite.resolved.get("filesystem").and_then(|list| list.as_array());
-    let id = |entry| serde_json::Value::as_str(entry);
-    list.into_iter().flatten().filter_map(move |entry| id(entry).or_else(|| id(entry.get("id")?)))
+    let list = report.suite.resolved.get("configurations").and_then(|list| list.as_array());
+    list.into_iter().flatten().filter_map(|entry| entry.get("id")?.as_str())
 }
 
 /// All cases of a configuration that count: without the warm-up, if there are others.
@@ -45,16 +45,44 @@ pub(super) fn steps(report: &RunReport) -> Vec<&StepResult> {
     steps
 }
 
-/// A step of every case of a configuration that passed.
-pub(super) fn passed<'a>(report: &'a RunReport, configuration: &str, step: &str) -> Vec<&'a StepResult> {
-    let passed = cases(report, configuration).into_iter().filter(|case| case.status == Status::Passed);
-    passed.flat_map(|case| case.steps.iter().filter(|found| found.name == step)).collect()
+/// Whether the numbers of a case were verified.
+pub(super) fn counts(case: &CaseResult) -> bool {
+    let verify = &case.verify;
+    let checks = [verify.read_back, verify.fsck, verify.kernel_log, verify.teardown];
+    let damaged = checks.into_iter().chain(case.steps.iter().map(|step| step.read_back));
+    let met_a_limit = case.reason.as_ref().is_some_and(|reason| reason.code == "limit");
+    match case.status {
+        Status::Passed => true,
+        Status::Failed => met_a_limit && !damaged.into_iter().any(|checked| checked == Checked::Damaged),
+        _ => false,
+    }
 }
 
-/// The median of a metric or fact over the cases that passed.
+/// A step of every case of a configuration whose numbers were verified.
+pub(super) fn counted<'a>(report: &'a RunReport, configuration: &str, step: &str) -> Vec<&'a StepResult> {
+    let cases = cases(report, configuration).into_iter().filter(|case| counts(case));
+    cases.flat_map(|case| case.steps.iter().filter(|found| found.name == step)).collect()
+}
+
+/// A fixed amount of work that was not done in full; a fill is done when the room is.
+pub(super) fn cut_short(step: &StepResult) -> bool {
+    step.ended == EndedWord::Limit && step.facts.file_size_bytes.is_none()
+}
+
+/// The median of a metric or fact over the cases that count.
 pub(super) fn number(report: &RunReport, configuration: &str, step: &str, key: &str) -> Option<f64> {
-    let steps = passed(report, configuration, step);
+    let steps = counted(report, configuration, step);
     median(steps.iter().filter_map(|step| step.metrics.get(key).or_else(|| fact(&step.facts, key))).collect())
+}
+
+/// The files that a step made or removed, for one second until it was synced.
+pub(super) fn files_per_s(report: &RunReport, configuration: &str, step: &str) -> Option<f64> {
+    let rate = |step: &&StepResult| {
+        let files =
+            fact(&step.facts, "files_created_count").or_else(|| fact(&step.facts, "files_deleted_count"));
+        Some(files? / step.metrics.get("synced_s").filter(|seconds| *seconds > 0.0)?)
+    };
+    median(counted(report, configuration, step).iter().filter_map(rate).collect())
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts and bytes below 2^53")]
@@ -95,6 +123,7 @@ pub(super) fn comparison<'a>(
 mod tests {
     use super::*;
     use crate::report::example;
+    use crate::result::Reason;
 
     #[test]
     fn the_median_of_an_even_number_lies_between_the_middle_two() {
@@ -121,10 +150,26 @@ mod tests {
     }
 
     #[test]
-    fn a_case_that_did_not_pass_has_no_number() {
+    fn only_a_case_that_passed_or_met_a_limit_has_numbers() {
         let mut report = example::report();
-        assert_eq!(number(&report, "ext4", "fill", "file_size_bytes"), Some(2_002_780_160.0));
-        report.cases.iter_mut().for_each(|case| case.status = Status::Invalid);
-        assert_eq!(number(&report, "ext4", "fill", "file_size_bytes"), None);
+        let size = |report: &RunReport| number(report, "ext4", "fill", "file_size_bytes");
+        assert_eq!(size(&report), Some(2_002_780_160.0));
+        for status in [Status::Failed, Status::Invalid, Status::Error, Status::Stopped] {
+            report.cases.iter_mut().for_each(|case| case.status = status);
+            assert_eq!(size(&report), None, "{status:?}");
+        }
+        let limit = Reason { code: "limit".into(), text: String::new(), next: None };
+        report.cases.iter_mut().for_each(|case| case.reason = Some(limit.clone()));
+        assert_eq!(size(&report), None, "stopped for a limit of time is not a limit of the file system");
+        report.cases.iter_mut().for_each(|case| case.status = Status::Failed);
+        assert_eq!(size(&report), Some(2_002_780_160.0));
+        report.cases.iter_mut().for_each(|case| case.verify.fsck = Checked::Damaged);
+        assert_eq!(size(&report), None);
+    }
+
+    #[test]
+    fn a_rate_of_files_is_that_of_the_synced_time() {
+        let rate = files_per_s(&example::report(), "btrfs", "small-files").unwrap();
+        assert!((rate - 9999.0 / 0.668).abs() < 1e-9);
     }
 }

@@ -124,6 +124,10 @@ impl Source {
         Self { file: file.to_owned(), text: text.to_owned() }
     }
 
+    pub(super) fn file(&self) -> &str {
+        &self.file
+    }
+
     /// Read the text as TOML.
     pub(super) fn parse(&self) -> Result<Table> {
         let root = DeTable::parse(&self.text).map_err(|error| {

@@ -16,6 +16,7 @@ use crate::units::{Bytes, Seed};
 use crate::workload::StepSpec;
 
 mod check;
+mod command;
 mod defaults;
 mod document;
 mod keys;
@@ -149,6 +150,8 @@ pub struct Suite {
     root: Table,
     head: Head,
     scales: Vec<String>,
+    /// On the command line: a file, or the name of one that is built in.
+    called: String,
     /// The only step of `--workload`; a lone key of `--set` is its parameter.
     only_step: Option<String>,
 }
@@ -164,6 +167,15 @@ impl Suite {
         let source = Source::new(file, text);
         let root = source.parse()?;
         Self::new(source, root, None)
+    }
+
+    /// Read the text of a suite that is asked for by its name; `file` names it in messages.
+    ///
+    /// # Errors
+    ///
+    /// As [`parse`](Self::parse).
+    pub fn built_in(name: &str, file: &str, text: &str) -> Result<Self> {
+        Ok(Self { called: name.to_owned(), ..Self::parse(file, text)? })
     }
 
     /// A suite of one step, in place of a file.
@@ -194,7 +206,8 @@ impl Suite {
         }
         check_scales(&source, &head, &scales)?;
         scales.insert(0, head.base_scale.clone().unwrap_or_else(|| ONLY_SCALE.into()));
-        Ok(Self { source, root, head, scales, only_step })
+        let called = source.file().to_owned();
+        Ok(Self { source, root, head, scales, called, only_step })
     }
 
     /// Name in the file.

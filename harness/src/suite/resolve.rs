@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::check::{self, Nameable};
+use super::command::command;
 use super::defaults::{
     DEFAULT_BLOCK_SIZE, DEFAULT_SEED, DEFAULT_SIZE, DEFAULT_STORE, Defaults, checked_block_size,
     checked_timeout, parse_store,
@@ -98,12 +99,15 @@ impl Suite {
         let block_size = u32::try_from(choices.block_size.0).unwrap_or(u32::MAX);
         let configurations: Vec<_> =
             model.filesystems.into_iter().map(|filesystem| configuration(filesystem, block_size)).collect();
+        let mut resolved = choices.json(&configurations, &steps);
+        resolved["base_scale"] = self.scales[0].as_str().into();
+        resolved["command"] = command(self, options, &scale, &choices).into();
         let info = SuiteInfo {
             name: model.head.name,
             title: model.head.title,
             scale,
             source: model.head.source,
-            resolved: choices.json(&configurations, &steps),
+            resolved,
         };
         Ok(Resolved {
             info,
@@ -176,15 +180,15 @@ fn replace_mkfs_options(filesystems: &mut [Filesystem], given: &[String]) -> Res
 }
 
 /// Every option with its value.
-struct Choices {
-    size: Bytes,
-    block_size: Bytes,
-    seed: Seed,
-    store: Store,
-    direct_io: DirectIo,
-    preallocate: bool,
-    overcommit: bool,
-    require_all: bool,
+pub(super) struct Choices {
+    pub(super) size: Bytes,
+    pub(super) block_size: Bytes,
+    pub(super) seed: Seed,
+    pub(super) store: Store,
+    pub(super) direct_io: DirectIo,
+    pub(super) preallocate: bool,
+    pub(super) overcommit: bool,
+    pub(super) require_all: bool,
     timeout: Option<std::time::Duration>,
 }
 

@@ -8,6 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 mod bytes;
+pub mod human;
 mod time;
 
 pub use bytes::{Bytes, parse_rate};

@@ -1,7 +1,6 @@
 //! What was matched between the configurations, and what differs.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 use serde_json::Value;
 
@@ -12,7 +11,7 @@ use crate::result::{CaseResult, RunReport};
 /// A property, and its value for each configuration.
 type Property = (String, Vec<String>);
 
-/// First what is equal for all, then what is not; in several tables where one is too wide.
+/// First what is equal for all, in a sentence; then a table of what is not.
 pub(super) fn write(report: &RunReport, page: &mut Page) {
     let cases = made(report);
     if cases.is_empty() {
@@ -20,37 +19,26 @@ pub(super) fn write(report: &RunReport, page: &mut Page) {
     }
     page.title("Fairness ledger");
     let (matched, differs) = sorted(&cases);
-    let mut at_once = cases.len();
-    while at_once > 1
-        && !tables(&cases, &matched, &differs, at_once).all(|(header, rows)| page.has_room(&header, &rows))
-    {
-        at_once -= 1;
-    }
-    for (header, rows) in tables(&cases, &matched, &differs, at_once) {
-        page.table(&header, rows, header.len());
+    let told = matched.iter().filter(|(_, values)| values[0] != "-");
+    let matched: Vec<_> = told.map(|(name, values)| format!("{name} {}", values[0])).collect();
+    page.line(&format!("Matched: {}.", matched.join("; ")), 2);
+    if !differs.is_empty() {
+        let ids: Vec<&str> = cases.iter().map(|case| case.configuration.id.as_str()).collect();
+        let row = |(name, values): Property| std::iter::once(name).chain(values).collect();
+        let rows: Vec<Vec<String>> = differs.into_iter().map(row).collect();
+        page.spread(&["differs"], &ids, &rows, ids.len() + 1);
     }
 }
 
-/// What is equal for all, and what is not.
+/// What is equal for all, and what is not; each property once.
 fn sorted(cases: &[&CaseResult]) -> (Vec<Property>, Vec<Property>) {
-    let equal = |(_, values): &Property| values.iter().all(|value| *value == values[0]);
-    properties(cases).into_iter().partition(equal)
-}
-
-/// Header and rows of each table, with as many configurations as there is room for beside each
-/// other.
-fn tables<'a>(
-    cases: &'a [&CaseResult],
-    matched: &'a [Property],
-    differs: &'a [Property],
-    at_once: usize,
-) -> impl Iterator<Item = (Vec<&'a str>, Vec<Vec<String>>)> {
-    (0..cases.len()).step_by(at_once).map(move |from| {
-        let these = from..cases.len().min(from + at_once);
-        let ids = cases[these.clone()].iter().map(|case| case.configuration.id.as_str());
-        let rows = group("matched", matched, these.clone()).chain(group("differs", differs, these));
-        (["", "property"].into_iter().chain(ids).collect(), rows.collect())
-    })
+    let mut known: Vec<Property> = vec![];
+    for property in properties(cases) {
+        if !known.contains(&property) {
+            known.push(property);
+        }
+    }
+    known.into_iter().partition(|(_, values)| values.iter().all(|value| *value == values[0]))
 }
 
 /// A case of each configuration, of those whose file system was made.
@@ -58,18 +46,6 @@ fn made(report: &RunReport) -> Vec<&CaseResult> {
     let made = |case: &&CaseResult| !case.mkfs_command.is_empty() || !case.ledger.is_empty();
     let ids = pick::configurations(report).into_iter();
     ids.filter_map(|id| pick::cases(report, id).into_iter().find(made)).collect()
-}
-
-/// The word stands beside the first property only.
-fn group<'a>(
-    word: &'a str,
-    properties: &'a [Property],
-    these: Range<usize>,
-) -> impl Iterator<Item = Vec<String>> + 'a {
-    properties.iter().enumerate().map(move |(at, (name, values))| {
-        let word = if at == 0 { word } else { "" };
-        [word, name].map(str::to_owned).into_iter().chain(values[these.clone()].iter().cloned()).collect()
-    })
 }
 
 fn properties(cases: &[&CaseResult]) -> Vec<Property> {
@@ -81,13 +57,13 @@ fn properties(cases: &[&CaseResult]) -> Vec<Property> {
         of_all("block size", |case| Some(human::size(f64::from(case.configuration.block_size_bytes)))),
         of_all("mkfs options", |case| Some(none_if_empty(case.configuration.mkfs_options.join(" ")))),
         of_all("mount options asked", |case| Some(none_if_empty(case.configuration.mount_options.clone()))),
-        of_all("mount options in effect", |case| case.mount_options_effective.clone().map(spaced)),
         of_all("discard", |case| case.mount_options_effective.as_deref().map(discard)),
         of_all("loop direct I/O", |case| Some(yes(case.loop_device.as_ref()?.direct_io))),
         of_all("loop logical block size", |case| {
             Some(human::size(f64::from(case.loop_device.as_ref()?.logical_block_size_bytes)))
         }),
     ];
+    properties.splice(3..3, in_effect(cases));
     let keys: BTreeSet<&String> = cases.iter().flat_map(|case| case.ledger.keys()).collect();
     let of_ledger = keys.into_iter().map(|key| {
         let values =
@@ -96,6 +72,36 @@ fn properties(cases: &[&CaseResult]) -> Vec<Property> {
     });
     properties.extend(of_ledger);
     properties
+}
+
+/// The mount options that the kernel shows: those of all, and those that each has beside them.
+fn in_effect(cases: &[&CaseResult]) -> [Property; 2] {
+    let options = |case: &CaseResult| -> Option<Vec<String>> {
+        Some(
+            case.mount_options_effective
+                .as_ref()?
+                .split(',')
+                .map(|option| option.trim().to_owned())
+                .collect(),
+        )
+    };
+    let all: Vec<_> = cases.iter().map(|case| options(case)).collect();
+    let mut known = all.iter().flatten();
+    let first = known.next().cloned().unwrap_or_default();
+    let known: Vec<_> = known.collect();
+    let shared: Vec<_> =
+        first.into_iter().filter(|option| known.iter().all(|other| other.contains(option))).collect();
+    let own = |of: &Option<Vec<String>>| {
+        let own = |of: &Vec<String>| {
+            of.iter().filter(|option| !shared.contains(option)).cloned().collect::<Vec<_>>()
+        };
+        of.as_ref().map(own).filter(|own| !own.is_empty()).map_or_else(|| "-".into(), |own| own.join(", "))
+    };
+    let same = if shared.is_empty() { "-".into() } else { shared.join(",") };
+    [
+        ("mount options in effect".into(), vec![same; cases.len()]),
+        ("other mount options".into(), all.iter().map(own).collect()),
+    ]
 }
 
 fn none_if_empty(text: String) -> String {
@@ -139,7 +145,7 @@ mod tests {
         let mut page = Page { width: 80, style: crate::report::Style::default(), text: String::new() };
         write(&report, &mut page);
         let (matched, differs) = page.text.split_once("differs").unwrap();
-        assert!(matched.contains("block size"), "{matched}");
+        assert!(matched.contains("Matched: block size 4 KiB;"), "{matched}");
         assert!(differs.contains("checksums") && !matched.contains("checksums"), "{differs}");
     }
 
@@ -153,9 +159,29 @@ mod tests {
         }
         let mut page = Page { width: 80, style: crate::report::Style::default(), text: String::new() };
         write(&report, &mut page);
-        assert!(page.text.matches("property").count() > 1, "{}", page.text);
+        assert!(page.text.matches("differs").count() > 1, "{}", page.text);
         assert!((0..8).all(|at| page.text.contains(&format!("configuration-{at} "))), "{}", page.text);
         assert!(page.text.lines().all(|line| line.chars().count() <= 80), "{}", page.text);
+    }
+
+    #[test]
+    fn mount_options_of_all_are_told_once() {
+        let report = example::report();
+        let (mut one, mut two) = (report.cases[0].clone(), report.cases[1].clone());
+        one.mount_options_effective = Some("rw,noatime,subvol=/".into());
+        two.mount_options_effective = Some("rw,noatime".into());
+        let [(_, shared), (_, own)] = in_effect(&[&one, &two]);
+        assert_eq!(shared, ["rw,noatime", "rw,noatime"]);
+        assert_eq!(own, ["subvol=/", "-"]);
+    }
+
+    #[test]
+    fn a_property_that_is_there_already_is_dropped() {
+        let mut case = example::report().cases[0].clone();
+        case.ledger.insert("block_size_bytes".into(), Value::from(4096));
+        let (matched, differs) = sorted(&[&case, &case]);
+        let count = matched.iter().chain(&differs).filter(|(name, _)| name == "block size").count();
+        assert_eq!(count, 1);
     }
 
     #[test]

@@ -14,7 +14,10 @@ pub(super) fn write(report: &RunReport, page: &mut Page) {
     let mut ran = report.cases.iter().filter(|case| case.status != Status::NotRun).peekable();
     if ran.peek().is_some() {
         page.title("Verification");
-        ran.for_each(|case| verified(case, page));
+        let ran: Vec<&CaseResult> = ran.collect();
+        for alike in ran.chunk_by(|one, other| one.verify == other.verify) {
+            verified(alike, page);
+        }
     }
     if let Some(command) = report.suite.resolved.get("command").and_then(|command| command.as_str()) {
         page.title("Run it again");
@@ -33,9 +36,10 @@ fn reason(case: &CaseResult, page: &mut Page) {
     }
 }
 
-/// `ext4/1 verified: read-back, fsck, kernel log, teardown clean`.
-fn verified(case: &CaseResult, page: &mut Page) {
-    let verify = &case.verify;
+/// `ext4/1, xfs/1 verified: read-back, fsck, kernel log, teardown clean`.
+fn verified(alike: &[&CaseResult], page: &mut Page) {
+    let Some(verify) = alike.first().map(|case| &case.verify) else { return };
+    let ids: Vec<&str> = alike.iter().map(|case| case.id.as_str()).collect();
     let checks = [
         ("read-back", verify.read_back),
         ("fsck", verify.fsck),
@@ -50,7 +54,7 @@ fn verified(case: &CaseResult, page: &mut Page) {
     let parts = [Checked::Damaged, Checked::Clean, Checked::NotChecked].into_iter().filter_map(of);
     let all = checks.iter().all(|(_, checked)| *checked == Checked::Clean);
     let word = if all { "verified" } else { "checked" };
-    page.line(&format!("{} {word}: {}", case.id, parts.collect::<Vec<_>>().join("; ")), 2);
+    page.line(&format!("{} {word}: {}", ids.join(", "), parts.collect::<Vec<_>>().join("; ")), 2);
     verify.details.iter().for_each(|detail| page.line(&format!("  {detail}"), 4));
 }
 

@@ -1,8 +1,9 @@
-//! One table for each step: what was measured, a row for each configuration.
+//! What was measured: a table for each step that changes something, one for all that only read.
 
-use super::{Page, unbroken};
+use super::Page;
+use super::cells::{self, Row};
 use crate::report::{human, pick};
-use crate::result::{Checked, RunReport, Status, StepResult};
+use crate::result::{RunReport, StepResult};
 
 /// A column: its heading, and what it says of a configuration.
 struct Column {
@@ -10,28 +11,19 @@ struct Column {
     cell: fn(&Row) -> Option<String>,
 }
 
-/// A configuration in a step.
-struct Row<'a> {
-    report: &'a RunReport,
-    configuration: &'a str,
-    baseline: &'a str,
-    step: &'a StepResult,
-}
-
-impl Row<'_> {
-    fn number(&self, key: &str) -> Option<f64> {
-        pick::number(self.report, self.configuration, &self.step.name, key)
-    }
+const fn column(heading: &'static str, cell: fn(&Row) -> Option<String>) -> Column {
+    Column { heading, cell }
 }
 
 /// The tables of all steps.
 pub(super) fn write(report: &RunReport, page: &mut Page) {
     let steps = pick::steps(report);
-    for step in &steps {
-        page.title(&heading(report, step));
-        table(report, step, page);
+    let (reading, changing): (Vec<&StepResult>, Vec<_>) = steps.into_iter().partition(|step| reads(step));
+    for step in changing {
+        changed(report, step, page);
     }
-    if !steps.is_empty() {
+    read(report, &reading, page);
+    if !pick::steps(report).is_empty() {
         let blocks = match most_blocks(report) {
             0 | 1 => String::new(),
             blocks => format!("Numbers are medians of {blocks} blocks. "),
@@ -41,32 +33,71 @@ pub(super) fn write(report: &RunReport, page: &mut Page) {
 }
 
 /// What a reader may not guess.
-const MEANING: &str = "Synced: until syncfs returned. Kernel CPU: in the process, + in the kernel's threads \
-     (of the whole machine). × is the ratio to the first row.";
+const MEANING: &str = "Synced: until syncfs returned. Kernel CPU: in the process; + threads: in the kernel's \
+     threads, of the whole machine. Rates are of the synced time.";
+
+/// A step that makes, fills or removes.
+fn changed(report: &RunReport, step: &StepResult, page: &mut Page) {
+    let rows: Vec<_> = rows(report, step).into_iter().map(|row| (vec![cells::name(&row)], row)).collect();
+    if !rows.is_empty() {
+        page.title(&heading(report, step));
+        table(&["file system"], columns(report, step), &rows, page);
+    }
+}
+
+/// All steps that only read.
+fn read(report: &RunReport, steps: &[&StepResult], page: &mut Page) {
+    let of_step = |step| rows(report, step).into_iter().enumerate();
+    let rows = steps.iter().flat_map(|step| of_step(step)).map(|(at, row)| {
+        let step = if at == 0 { row.step } else { "" };
+        (vec![step.to_owned(), cells::name(&row)], row)
+    });
+    let rows: Vec<_> = rows.collect();
+    if !rows.is_empty() {
+        page.title("Reading what earlier steps made, freshly mounted and cold");
+        let columns = vec![
+            column("synced", cells::synced),
+            column("kernel CPU", cells::kernel_cpu),
+            column("+ threads", cells::kernel_threads),
+            column("ops/s", cells::operations),
+            column("device read", cells::device_read),
+            column("read back", cells::read_back),
+        ];
+        table(&["step", "file system"], columns, &rows, page);
+    }
+}
+
+/// A step that neither makes nor removes a file.
+fn reads(step: &StepResult) -> bool {
+    let facts = &step.facts;
+    let changes = [facts.files_created_count, facts.directories_created_count, facts.files_deleted_count];
+    step.limit.is_none() && changes.iter().all(Option::is_none)
+}
 
 /// With as many columns as there is room for.
-fn table(report: &RunReport, step: &StepResult, page: &mut Page) {
-    let mut columns = columns(report, step);
+fn table(lead: &[&str], mut columns: Vec<Column>, rows: &[(Vec<String>, Row)], page: &mut Page) {
     loop {
-        let header: Vec<&str> =
-            std::iter::once("file system").chain(columns.iter().map(|column| column.heading)).collect();
-        let rows = rows(report, step, &columns);
+        let headings = columns.iter().map(|column| column.heading);
+        let header: Vec<&str> = lead.iter().copied().chain(headings).collect();
+        let cells = rows.iter().map(|(lead, row)| {
+            let cell = |column: &Column| (column.cell)(row).unwrap_or_else(|| "-".into());
+            lead.iter().cloned().chain(columns.iter().map(cell)).collect()
+        });
+        let cells: Vec<Vec<String>> = cells.collect();
         // The last is the first to go: the reader finds it in the verification, too.
-        if columns.len() <= 2 || page.has_room(&header, &rows) {
-            return page.table(&header, rows, 1);
+        if columns.len() <= 2 || page.has_room(&header, &cells) {
+            return page.table(&header, cells, lead.len());
         }
         columns.pop();
     }
 }
 
-fn rows(report: &RunReport, step: &StepResult, columns: &[Column]) -> Vec<Vec<String>> {
+/// Configurations that have numbers of the step; why others have none is told elsewhere.
+fn rows<'a>(report: &'a RunReport, step: &'a StepResult) -> Vec<Row<'a>> {
     let configurations = pick::configurations(report);
-    let row = |configuration: &&str| {
-        let row = Row { report, configuration, baseline: configurations[0], step };
-        let cells = columns.iter().map(|column| (column.cell)(&row).unwrap_or_else(|| "-".into()));
-        std::iter::once(name(report, configuration)).chain(cells).collect()
-    };
-    configurations.iter().map(row).collect()
+    let Some(&baseline) = configurations.first() else { return vec![] };
+    let row = |configuration| Row { report, configuration, baseline, step: &step.name };
+    configurations.into_iter().map(row).filter(|row| !row.steps().is_empty()).collect()
 }
 
 fn most_blocks(report: &RunReport) -> usize {
@@ -75,7 +106,10 @@ fn most_blocks(report: &RunReport) -> usize {
 
 /// `small-files: many-small-files, 9,999 files, 49.9 kB`: what is the same for all.
 fn heading(report: &RunReport, step: &StepResult) -> String {
-    let mut parts = vec![format!("{}: {}", step.name, step.workload)];
+    let mut parts = vec![match step.name == step.workload {
+        true => step.name.clone(),
+        false => format!("{}: {}", step.name, step.workload),
+    }];
     for (key, unit) in [
         ("directories_created_count", "directories"),
         ("files_created_count", "files"),
@@ -89,119 +123,44 @@ fn heading(report: &RunReport, step: &StepResult) -> String {
     if let Some(value) = same(report, step, "payload_bytes").filter(|value| *value > 0.0) {
         parts.push(human::payload(value));
     }
+    parts.extend(same_end(report, step).map(|end| format!("ended by {end}")));
     parts.join(", ")
 }
 
-/// A number, if all configurations that have it agree.
+/// A number, if all configurations that did all of the work agree.
 fn same(report: &RunReport, step: &StepResult, key: &str) -> Option<f64> {
-    let configurations = pick::configurations(report);
-    let mut values = configurations.iter().filter_map(|id| pick::number(report, id, &step.name, key));
-    let first = values.next()?;
-    values.all(|value| value.to_bits() == first.to_bits()).then_some(first)
+    let done = rows(report, step).into_iter().filter(|row| !row.cut_short());
+    let values: Vec<f64> = done.filter_map(|row| row.number(key)).collect();
+    let first = values.first()?;
+    values.iter().all(|value| value.to_bits() == first.to_bits()).then_some(*first)
+}
+
+/// The limit that ended the step on all configurations alike.
+fn same_end(report: &RunReport, step: &StepResult) -> Option<String> {
+    let rows = rows(report, step);
+    let limited = rows.iter().any(|row| row.steps().iter().any(|step| step.limit.is_some()));
+    let ends: Vec<_> = rows.iter().filter_map(cells::ended).collect();
+    let first = ends.first().filter(|_| limited)?;
+    ends.iter().all(|end| end == first).then(|| first.clone())
 }
 
 fn columns(report: &RunReport, step: &StepResult) -> Vec<Column> {
-    let any = |wanted: fn(&StepResult) -> bool| {
-        let steps = report.cases.iter().flat_map(|case| &case.steps);
-        steps.filter(|found| found.name == step.name).any(wanted)
-    };
+    let rows = rows(report, step);
+    let any = |wanted: fn(&StepResult) -> bool| rows.iter().flat_map(Row::steps).any(wanted);
     let fills = any(|step| step.facts.file_size_bytes.is_some());
     let mut columns = vec![
-        Column { heading: "space used", cell: space },
-        Column { heading: "synced", cell: synced },
-        Column { heading: "kernel CPU", cell: kernel_cpu },
-        Column { heading: "rate", cell: if fills { bytes_rate } else { rate } },
+        column("space used", cells::space),
+        column("synced", cells::synced),
+        column("kernel CPU", cells::kernel_cpu),
+        column("+ threads", cells::kernel_threads),
     ];
-    if fills {
-        columns.push(Column { heading: "size reached", cell: reached });
+    match fills {
+        true => columns.extend([column("rate", cells::bytes), column("size reached", cells::reached)]),
+        false => columns.push(column("files/s", cells::files)),
     }
-    if any(|step| step.limit.is_some()) {
-        columns.push(Column { heading: "ended by", cell: ended });
+    if any(|step| step.limit.is_some()) && same_end(report, step).is_none() {
+        columns.push(column("ended by", cells::ended));
     }
-    columns.push(Column { heading: "read back", cell: read_back });
+    columns.push(column("read back", cells::read_back));
     columns
-}
-
-/// The configuration, and how many of its cases have no number.
-fn name(report: &RunReport, configuration: &str) -> String {
-    let cases = pick::cases(report, configuration);
-    let passed = cases.iter().filter(|case| case.status == Status::Passed).count();
-    match cases.iter().find(|case| case.status != Status::Passed) {
-        None => configuration.to_owned(),
-        Some(case) if passed == 0 => format!("{configuration}\n{}", human::word(case.status)),
-        Some(_) => format!("{configuration}\n{passed} of {} passed", cases.len()),
-    }
-}
-
-fn space(row: &Row) -> Option<String> {
-    let value = unbroken(&human::size(row.number("space_used_bytes")?));
-    Some(with_verdict(row, value, "space_used_bytes", ["smaller", "larger"]))
-}
-
-/// The headline: always with its ratio to the baseline.
-fn synced(row: &Row) -> Option<String> {
-    let seconds = row.number("synced_s")?;
-    let text = unbroken(&human::time(seconds));
-    let stored = pick::comparison(row.report, row.configuration, &row.step.name, "synced_s");
-    if stored.is_some() || row.configuration == row.baseline {
-        return Some(with_verdict(row, text, "synced_s", ["faster", "slower"]));
-    }
-    let baseline = pick::number(row.report, row.baseline, &row.step.name, "synced_s");
-    Some(match baseline.filter(|baseline| *baseline > 0.0) {
-        Some(baseline) => format!("{text}\n{}", human::ratio(seconds / baseline)),
-        None => text,
-    })
-}
-
-fn kernel_cpu(row: &Row) -> Option<String> {
-    let process = human::time(row.number("kernel_cpu_s")?);
-    let threads = row.number("kernel_threads_cpu_s").map_or_else(|| "-".into(), human::time);
-    let text = unbroken(&format!("{process}\n+ {threads}"));
-    Some(with_verdict(row, text, "kernel_cpu_s", ["less", "more"]))
-}
-
-/// The ratio to the baseline and, where the statistics allow one, a word.
-fn with_verdict(row: &Row, text: String, metric: &str, [less, more]: [&str; 2]) -> String {
-    let Some(found) = pick::comparison(row.report, row.configuration, &row.step.name, metric) else {
-        return text;
-    };
-    let ratio = human::ratio(found.ratio);
-    let needed = found.needed_count.map(|count| format!(" (needs n={count})")).unwrap_or_default();
-    let word = match found.verdict.as_deref() {
-        None => return format!("{text}\n{ratio}"),
-        Some("less") => less.to_owned(),
-        Some("more") => more.to_owned(),
-        Some("no_difference") => "same".to_owned(),
-        Some(_) => format!("not resolved{needed}"),
-    };
-    format!("{text}\n{ratio} {word}")
-}
-
-fn rate(row: &Row) -> Option<String> {
-    Some(unbroken(&human::by_key("operations_per_s", row.number("operations_per_s")?)))
-}
-
-fn bytes_rate(row: &Row) -> Option<String> {
-    Some(unbroken(&human::by_key("payload_bytes_per_s", row.number("payload_bytes_per_s")?)))
-}
-
-fn reached(row: &Row) -> Option<String> {
-    Some(unbroken(&human::size(row.number("file_size_bytes")?)))
-}
-
-fn ended(row: &Row) -> Option<String> {
-    let steps = pick::passed(row.report, row.configuration, &row.step.name);
-    let Some(limit) = steps.iter().find_map(|step| step.limit.as_ref()) else {
-        return steps.first().map(|_| "all done".into());
-    };
-    let which = human::word(limit.which);
-    Some(limit.errno.as_ref().map_or_else(|| which.clone(), |errno| format!("{which} {errno}")))
-}
-
-/// The worst of all blocks.
-fn read_back(row: &Row) -> Option<String> {
-    let steps = pick::passed(row.report, row.configuration, &row.step.name);
-    steps.first()?;
-    let other = steps.iter().map(|step| step.read_back).find(|checked| *checked != Checked::Clean);
-    Some(other.map_or_else(|| "✓".into(), human::word))
 }

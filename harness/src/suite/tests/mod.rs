@@ -1,3 +1,4 @@
+mod command;
 mod fixtures;
 mod messages;
 mod options;

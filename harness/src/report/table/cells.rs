@@ -1,0 +1,156 @@
+//! What a cell says of a configuration in a step.
+
+use super::{UNBROKEN, unbroken};
+use crate::report::{human, pick};
+use crate::result::{Checked, RunReport, Status, StepResult};
+
+/// A configuration in a step.
+#[derive(Clone, Copy)]
+pub(super) struct Row<'a> {
+    pub(super) report: &'a RunReport,
+    pub(super) configuration: &'a str,
+    pub(super) baseline: &'a str,
+    pub(super) step: &'a str,
+}
+
+impl<'a> Row<'a> {
+    pub(super) fn number(&self, key: &str) -> Option<f64> {
+        pick::number(self.report, self.configuration, self.step, key)
+    }
+
+    /// Of all blocks that count.
+    pub(super) fn steps(&self) -> Vec<&'a StepResult> {
+        pick::counted(self.report, self.configuration, self.step)
+    }
+
+    pub(super) fn cut_short(&self) -> bool {
+        self.steps().into_iter().any(pick::cut_short)
+    }
+
+    fn shown(&self, key: &str) -> Option<String> {
+        Some(unbroken(&human::by_key(key, self.number(key)?)))
+    }
+}
+
+/// The headline with its ratio to the baseline, or why there is none.
+pub(super) fn headline(row: &Row) -> String {
+    let Some(seconds) = row.number("synced_s") else { return missing(row) };
+    let text = unbroken(&human::time(seconds));
+    if pick::comparison(row.report, row.configuration, row.step, "synced_s").is_some() {
+        return with_verdict(row, text, "synced_s", ["faster", "slower"]);
+    }
+    let baseline = Row { configuration: row.baseline, ..*row };
+    // Who did less was not faster.
+    let comparable = row.configuration != row.baseline && !row.cut_short() && !baseline.cut_short();
+    match baseline.number("synced_s").filter(|seconds| comparable && *seconds > 0.0) {
+        Some(of_baseline) => format!("{text} {}", padded(&human::ratio(seconds / of_baseline))),
+        None if row.cut_short() => format!("{text} limit"),
+        None => text,
+    }
+}
+
+/// As wide as any ratio from 0.1 to 1000, so that the times before it stay in line.
+fn padded(ratio: &str) -> String {
+    let blanks = 6usize.saturating_sub(ratio.chars().count());
+    ratio.chars().chain(std::iter::repeat_n(UNBROKEN, blanks)).collect()
+}
+
+/// How the case ended, if that is why there is no number.
+fn missing(row: &Row) -> String {
+    let cases = pick::cases(row.report, row.configuration);
+    let other = cases.iter().find(|case| case.status != Status::Passed);
+    other.map_or_else(|| "-".into(), |case| human::word(case.status))
+}
+
+/// The configuration, and how many of its cases passed.
+pub(super) fn name(row: &Row) -> String {
+    let id = row.configuration;
+    let cases = pick::cases(row.report, id);
+    let passed = cases.iter().filter(|case| case.status == Status::Passed).count();
+    match cases.iter().find(|case| case.status != Status::Passed) {
+        None => id.to_owned(),
+        Some(case) if passed == 0 => format!("{id}\n{}", human::word(case.status)),
+        Some(_) => format!("{id}\n{passed} of {} passed", cases.len()),
+    }
+}
+
+pub(super) fn space(row: &Row) -> Option<String> {
+    let text = row.shown("space_used_bytes")?;
+    Some(with_verdict(row, text, "space_used_bytes", ["smaller", "larger"]))
+}
+
+pub(super) fn synced(row: &Row) -> Option<String> {
+    row.shown("synced_s")
+}
+
+pub(super) fn kernel_cpu(row: &Row) -> Option<String> {
+    let text = row.shown("kernel_cpu_s")?;
+    Some(with_verdict(row, text, "kernel_cpu_s", ["less", "more"]))
+}
+
+pub(super) fn kernel_threads(row: &Row) -> Option<String> {
+    row.shown("kernel_threads_cpu_s")
+}
+
+pub(super) fn device_read(row: &Row) -> Option<String> {
+    row.shown("device_read_bytes")
+}
+
+pub(super) fn operations(row: &Row) -> Option<String> {
+    row.number("operations_per_s").map(human::count)
+}
+
+pub(super) fn files(row: &Row) -> Option<String> {
+    pick::files_per_s(row.report, row.configuration, row.step).map(human::count)
+}
+
+pub(super) fn bytes(row: &Row) -> Option<String> {
+    row.shown("payload_bytes_per_s")
+}
+
+pub(super) fn reached(row: &Row) -> Option<String> {
+    row.shown("file_size_bytes")
+}
+
+/// The limit; and what was done before, where it was less than asked for.
+pub(super) fn ended(row: &Row) -> Option<String> {
+    let steps = row.steps();
+    let Some(step) = steps.iter().find(|step| step.limit.is_some()) else {
+        return steps.first().map(|_| "all done".into());
+    };
+    let limit = step.limit.as_ref()?;
+    let which = human::word(limit.which);
+    let text = limit.errno.as_ref().map_or_else(|| which.clone(), |errno| format!("{which} {errno}"));
+    let files = step.facts.files_created_count.filter(|_| pick::cut_short(step));
+    Some(files.map_or_else(|| text.clone(), |files| format!("{text} after {} files", grouped(files))))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts below 2^53")]
+fn grouped(count: u64) -> String {
+    human::count(count as f64)
+}
+
+/// The worst of all blocks.
+pub(super) fn read_back(row: &Row) -> Option<String> {
+    let steps = row.steps();
+    steps.first()?;
+    let other = steps.iter().map(|step| step.read_back).find(|checked| *checked != Checked::Clean);
+    Some(other.map_or_else(|| "✓".into(), human::word))
+}
+
+/// The ratio to the baseline and, where the statistics allow one, a word.
+fn with_verdict(row: &Row, text: String, metric: &str, [less, more]: [&str; 2]) -> String {
+    let Some(found) = pick::comparison(row.report, row.configuration, row.step, metric) else {
+        return text;
+    };
+    let ratio = human::ratio(found.ratio);
+    let needed = found.needed_count.map(|count| format!(" (needs n={count})")).unwrap_or_default();
+    let word = match found.verdict.as_deref() {
+        None => return format!("{text}\n{ratio}"),
+        Some("less") => less.to_owned(),
+        Some("more") => more.to_owned(),
+        Some("no_difference") => "same".to_owned(),
+        Some(_) => format!("not resolved{needed}"),
+    };
+    format!("{text}\n{ratio} {word}")
+}

@@ -1,0 +1,27 @@
+//! The first look: every step on every configuration, by the time that counts.
+
+use super::Page;
+use super::cells::{Row, headline};
+use crate::report::pick;
+use crate::result::RunReport;
+
+/// A row for each step; nothing where none ran.
+pub(super) fn write(report: &RunReport, page: &mut Page) {
+    let configurations = pick::configurations(report);
+    let steps = pick::steps(report);
+    let (Some(baseline), false) = (configurations.first(), steps.is_empty()) else { return };
+    let title = match configurations.len() {
+        1 => "Time until synced".to_owned(),
+        _ => format!("Time until synced (× is the ratio to {baseline})"),
+    };
+    page.title(&title);
+    let rows: Vec<Vec<String>> = steps
+        .iter()
+        .map(|step| {
+            let cell =
+                |configuration: &&str| headline(&Row { report, configuration, baseline, step: &step.name });
+            std::iter::once(step.name.clone()).chain(configurations.iter().map(cell)).collect()
+        })
+        .collect();
+    page.spread(&["step"], &configurations, &rows, 1);
+}

@@ -1,0 +1,131 @@
+//! The command line that repeats a run.
+//!
+//! What decides the figures is always written out, even where it is a default of this version: the
+//! scale, sizes and the seed. File systems are named only if they were named before, because the
+//! exit code depends on that. Environment variables are in the options already.
+
+use std::time::Duration;
+
+use super::resolve::Choices;
+use super::{DEFAULT_STORE, Options, Suite, parse_store};
+use crate::case::{DirectIo, Store};
+use crate::units::Bytes;
+
+/// The whole line, quoted as a shell reads it.
+pub(super) fn command(suite: &Suite, options: &Options, scale: &str, choices: &Choices) -> String {
+    let mut line = Line("fsduel run".to_owned());
+    match &suite.only_step {
+        Some(workload) => line.option("--workload", workload),
+        None => line.word(&suite.called),
+    }
+    if suite.scales.len() > 1 {
+        line.option("--scale", scale);
+    }
+    line.options("--fs", &options.filesystems);
+    line.option("--size", &size(choices.size));
+    line.option("--block-size", &size(choices.block_size));
+    line.option("--seed", &choices.seed.0.to_string());
+    line.options("--set", &options.set);
+    line.options("--mkfs-options", &options.mkfs_options);
+    if let Some(limit) = options.timeout {
+        line.option("--timeout", &duration(limit));
+    }
+    place(&mut line, options, choices);
+    line.0
+}
+
+/// Where it runs: what was asked for, and what is no default.
+fn place(line: &mut Line, options: &Options, choices: &Choices) {
+    if options.store.is_some() || choices.store != parse_store(DEFAULT_STORE) {
+        match &choices.store {
+            Store::Memory => line.option("--store", "memory"),
+            Store::Directory(folder) => line.option("--store", &folder.to_string_lossy()),
+        }
+    }
+    if options.direct_io.is_some() || choices.direct_io != DirectIo::Auto {
+        let when = match choices.direct_io {
+            DirectIo::Auto => "auto",
+            DirectIo::On => "on",
+            DirectIo::Off => "off",
+        };
+        line.option("--direct-io", when);
+    }
+    let flags = [
+        ("--preallocate", choices.preallocate),
+        ("--overcommit", choices.overcommit),
+        ("--require-all", choices.require_all),
+    ];
+    flags.into_iter().filter(|(_, on)| *on).for_each(|(name, _)| line.word(name));
+}
+
+/// A command line that grows.
+struct Line(String);
+
+impl Line {
+    fn word(&mut self, word: &str) {
+        self.0.push(' ');
+        self.0.push_str(&quoted(word));
+    }
+
+    fn option(&mut self, name: &str, value: &str) {
+        self.word(name);
+        self.word(value);
+    }
+
+    fn options(&mut self, name: &str, values: &[String]) {
+        values.iter().for_each(|value| self.option(name, value));
+    }
+}
+
+/// Only what no shell changes stands without quotes.
+fn quoted(word: &str) -> String {
+    let plain = |sign: char| sign.is_ascii_alphanumeric() || "-_./:,=+@%#".contains(sign);
+    match !word.is_empty() && !word.starts_with('#') && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\"'\"'")),
+    }
+}
+
+/// With a unit where that says exactly the same.
+fn size(bytes: Bytes) -> String {
+    let text = bytes.to_string().replace(' ', "");
+    let exact = text.parse::<Bytes>().is_ok_and(|read| read == bytes);
+    if exact { text } else { bytes.0.to_string() }
+}
+
+fn duration(limit: Duration) -> String {
+    match limit.subsec_nanos() {
+        0 => format!("{}s", limit.as_secs()),
+        _ => format!("{}.{:06}ms", limit.as_millis(), limit.subsec_nanos() % 1_000_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_quoted_only_where_a_shell_would_change_it() {
+        for plain in
+            ["quick", "fixtures/a.toml", "lzo=btrfs:noatime,compress=lzo", "step.a.count=5", "ext4#2"]
+        {
+            assert_eq!(quoted(plain), plain);
+        }
+        assert_eq!(quoted("ext4=-O ^has_journal"), "'ext4=-O ^has_journal'");
+        assert_eq!(quoted("a;b"), "'a;b'");
+        assert_eq!(quoted(""), "''");
+        assert_eq!(quoted("it's"), "'it'\"'\"'s'");
+    }
+
+    #[test]
+    fn a_size_and_a_duration_read_back_exactly() {
+        for bytes in [1, 512, 4096, 1536, 2 << 30, (2 << 30) + 4096, (2 << 30) - 512] {
+            assert_eq!(size(Bytes(bytes)).parse::<Bytes>().unwrap(), Bytes(bytes));
+        }
+        assert_eq!(size(Bytes::gib(2)), "2GiB");
+        for limit in [1_500_000_000, 90_000_000_000, 250_000_000, 1_000_001] {
+            let limit = Duration::from_nanos(limit);
+            assert_eq!(crate::units::parse_duration(&duration(limit)).unwrap(), limit);
+        }
+    }
+}

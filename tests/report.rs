@@ -1,0 +1,99 @@
+//! Every format of every recorded run (`fixtures/recorded`). None of it needs root.
+#![expect(clippy::unwrap_used, reason = "a test that cannot get its input has to fail")]
+
+use std::path::{Path, PathBuf};
+
+use fsduel_harness::report::{self, Format, Style, json};
+use fsduel_harness::result::RunReport;
+use fsduel_harness::suite::{Known, KnownWorkload, Options, Resolved, Suite};
+use fsduel_harness::{claim, fs, measure, workload};
+
+const WIDTHS: [u16; 2] = [80, 120];
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
+}
+
+/// Names and texts of the recorded runs.
+fn recorded() -> Vec<(String, String)> {
+    let entries = std::fs::read_dir(fixtures().join("recorded")).unwrap().map(|entry| entry.unwrap().path());
+    let runs = entries.filter(|path| path.extension().is_some_and(|end| end == "json"));
+    let name = |path: &Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
+    runs.map(|path| (name(&path), std::fs::read_to_string(&path).unwrap())).collect()
+}
+
+/// A built-in suite at a scale, with all that this program knows.
+fn resolved(name: &str, scale: &str) -> Resolved {
+    let text = std::fs::read_to_string(fixtures().join(name).join("suite.toml")).unwrap();
+    let filesystems: Vec<&str> = fs::ALL.iter().map(|filesystem| filesystem.name()).collect();
+    let metrics: Vec<&str> = measure::documented().map(|metric| metric.key).collect();
+    let known = |row: &workload::Row| KnownWorkload {
+        name: row.name.into(),
+        parameters: row.parameters.iter().map(|parameter| parameter.key.into()).collect(),
+    };
+    let workloads: Vec<KnownWorkload> = workload::ALL.iter().map(known).collect();
+    let options = Options { scale: Some(scale.into()), ..Options::default() };
+    let known = Known { filesystems: &filesystems, workloads: &workloads, metrics: &metrics };
+    Suite::built_in(name, name, &text).unwrap().resolve(&options, &known).unwrap()
+}
+
+/// The run, with what follows from today's suite.
+fn today(text: &str) -> RunReport {
+    let mut run = json::read(text).unwrap();
+    let suite = resolved(&run.suite.name, &run.suite.scale);
+    run.suite = suite.info;
+    run.references = suite.references;
+    run.claims = claim::evaluate(&suite.claims, &run.references, &run);
+    run
+}
+
+fn written(format: &Format, run: &RunReport, width: u16) -> String {
+    let mut bytes = vec![];
+    (format.write)(run, &mut bytes, &Style { width, ascii: false }).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn every_recorded_run_is_written_in_every_format() {
+    assert!(!recorded().is_empty());
+    for (name, text) in recorded() {
+        let run = today(&text);
+        for format in report::ALL.iter().filter(|format| format.name != "json") {
+            for width in WIDTHS {
+                let written = written(format, &run, width);
+                insta::assert_snapshot!(format!("report-{name}-{}-{width}", format.name), written);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_recorded_run_is_stored_again_as_it_was() {
+    let format = report::find("json").unwrap();
+    for (name, text) in recorded() {
+        let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        let again = written(format, &json::read(&text).unwrap(), 80);
+        assert!(value(&again) == value(&text), "{name}");
+    }
+}
+
+#[test]
+fn no_line_of_a_table_is_wider_than_the_terminal() {
+    let table = report::find("table").unwrap();
+    for (name, text) in recorded() {
+        for width in [60, 80, 100, 120, 200] {
+            let written = written(table, &today(&text), width);
+            let wide = written.lines().find(|line| line.chars().count() > usize::from(width));
+            assert_eq!(wide, None, "{name} at {width}");
+        }
+    }
+}
+
+#[test]
+fn every_recorded_run_tells_the_command_that_made_it() {
+    let readme = std::fs::read_to_string(fixtures().join("recorded/README.md")).unwrap();
+    for (name, _) in recorded() {
+        let row = readme.lines().find(|line| line.starts_with(&format!("| `{name}.json` | `fsduel ")));
+        assert!(row.is_some(), "{name}");
+    }
+}
