@@ -38,15 +38,32 @@ pub fn parse_report(text: &str) -> Result<ReportTo, String> {
     Ok(ReportTo { format: format.into(), path })
 }
 
-/// `path` with `{suite}` replaced.
+/// `path` with `{suite}` replaced; one that is no text is taken as it is.
 #[must_use]
 pub fn for_suite(path: &Path, suite: &str) -> PathBuf {
-    PathBuf::from(path.to_string_lossy().replace("{suite}", suite))
+    path.to_str().map_or_else(|| path.to_owned(), |text| text.replace("{suite}", suite).into())
 }
 
 /// The folder of `path`.
 fn folder(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// What stands at `path` and is no plain file, links followed: a device or a pipe is written to,
+/// never replaced. As root, a rename onto `/dev/null` would take it away from the whole machine.
+fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|entry| !entry.is_file() && !entry.is_dir())
+}
+
+/// The file that `path` means: a link stays, and what it points to is replaced.
+fn target(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Whether `path` is, or will be, a plain file: only beside one is there a place for others.
+#[must_use]
+pub fn is_plain(path: &Path) -> bool {
+    !is_special(path)
 }
 
 /// Make sure that `path` can be written, without changing it.
@@ -59,20 +76,29 @@ pub fn test(path: &Path) -> Result<()> {
         return Err(Error::usage(format!("write {}: it is a folder", path.display()))
             .next("give the name of a file in it"));
     }
-    tempfile::tempfile_in(folder(path)).map(drop).map_err(|cause| {
+    if is_special(path) {
+        return Ok(());
+    }
+    tempfile::tempfile_in(folder(&target(path))).map(drop).map_err(|cause| {
         Error::usage(format!("write {}", path.display()))
             .because(cause)
             .next("give a folder that exists and can be written")
     })
 }
 
-/// Write a file whole: to a temporary name beside it, then renamed.
+/// Write a file whole: to a temporary name beside it, then renamed. A device or a pipe gets the
+/// same bytes, and stays.
 ///
 /// # Errors
 ///
 /// The disk is full, or the folder has gone.
 pub fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
     let doing = || format!("write {}", path.display());
+    if is_special(path) {
+        let mut file = File::options().write(true).open(path).cannot(doing)?;
+        return fill(&mut file);
+    }
+    let path = &target(path);
     let mut file = tempfile::Builder::new().prefix(".fsduel-").tempfile_in(folder(path)).cannot(doing)?;
     fill(&mut file)?;
     file.as_file().sync_all().cannot(doing)?;
@@ -134,6 +160,40 @@ mod tests {
         assert!(test(&folder.path().join("missing/run.json")).is_err(), "no such folder");
         test(&folder.path().join("run.json")).unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "the test itself leaves nothing");
+    }
+
+    #[test]
+    fn a_link_stays_and_what_it_points_to_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("run.json"), folder.path().join("link.json"));
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        test(&link).unwrap();
+        write(&link, |out| out.write_all(b"new").cannot(|| "test".into())).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    #[test]
+    fn what_is_no_plain_file_is_written_to_and_never_replaced() {
+        // A socket cannot be opened as a file, so that nothing can be written anywhere by mistake.
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.json");
+        let _socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        test(&path).unwrap();
+        write(&path, |out| out.write_all(b"new").cannot(|| "test".into())).unwrap_err();
+        assert!(is_special(&path));
+        let (device, link) = (Path::new("/dev/full"), folder.path().join("full.json"));
+        std::os::unix::fs::symlink(device, &link).unwrap();
+        write(&link, |out| out.write_all(b"new").cannot(|| "test".into())).unwrap_err();
+        assert!(is_special(device) && is_special(&link));
+    }
+
+    #[test]
+    fn a_path_that_is_no_text_is_taken_as_it_is() {
+        use std::os::unix::ffi::OsStrExt;
+        let path = Path::new(std::ffi::OsStr::from_bytes(b"\xff.json"));
+        assert_eq!(for_suite(path, "quick"), path);
     }
 
     #[test]

@@ -2,7 +2,9 @@
 //!
 //! Commands see plain rows, so that a changed table changes this file and nothing else.
 
-use std::io::{IsTerminal, Write};
+use std::fs::File;
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::Path;
 use std::time::Duration;
 
 use fsduel_harness::case::{self, Keep as KeepImage};
@@ -152,7 +154,8 @@ pub fn plan(arguments: &RunArguments, name: &str) -> Result<Plan> {
     if resolved.store == Store::Memory && keep != KeepImage::Never {
         return Err(Error::usage("keep images that are in memory").next("choose a folder with --store"));
     }
-    let argv = std::env::args().collect();
+    // A path may be no text; in a manifest it is shown as well as it can be.
+    let argv = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     Ok(Plan { named, require_all, inner: runner::plan(resolved, &Asked { argv, keep })? })
 }
 
@@ -183,10 +186,24 @@ fn known(row: &workload::Row) -> KnownWorkload {
     KnownWorkload { name: row.name.to_owned(), parameters }
 }
 
+/// Far more than any suite has; and a file that never ends must not take all memory.
+const SUITE_MAX: u64 = 1 << 20;
+
+/// The text of a file, a pipe or a device of at most `limit` bytes.
+pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
+    let mut text = String::new();
+    let read = File::open(path)?.take(limit + 1).read_to_string(&mut text)?;
+    if u64::try_from(read).is_ok_and(|read| read > limit) {
+        let message = format!("it has more than {}", Bytes(limit));
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+    }
+    Ok(text)
+}
+
 /// A file where the name looks like one, else a built-in suite.
 fn find_suite(name: &str) -> Result<Suite> {
     if name.contains('/') || name.ends_with(".toml") {
-        let text = std::fs::read_to_string(name).map_err(|cause| {
+        let text = read_text(Path::new(name), SUITE_MAX).map_err(|cause| {
             let error = Error::usage(format!("read the suite {name}")).because(cause);
             error.next("`fsduel list suites` tells those that are built in")
         })?;

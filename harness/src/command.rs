@@ -139,6 +139,7 @@ fn run_until(invocation: &Invocation, stop: &AtomicBool) -> Result<Output> {
 
 fn prepare(invocation: &Invocation) -> Result<Command> {
     let path = find(invocation.program).ok_or_else(|| missing(invocation.program))?;
+    let path = std::path::absolute(&path).cannot(|| format!("find {}", path.display()))?;
     let mut command = Command::new(path);
     let is_removed =
         |name: &OsStr| REMOVED.iter().any(|start| name.as_encoded_bytes().starts_with(start.as_bytes()));
@@ -149,6 +150,8 @@ fn prepare(invocation: &Invocation) -> Result<Command> {
         .env("LC_ALL", "C")
         .envs(invocation.environment.iter().map(|(name, value)| (name, value)))
         .args(&invocation.arguments)
+        // Where we were started may be gone, and a relative name must not find a device there.
+        .current_dir("/")
         .stdin(Stdio::null())
         .process_group(0);
     Ok(command)

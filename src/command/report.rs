@@ -1,8 +1,6 @@
 //! `fsduel report`: a stored run in another format. It reads the file only, so it works anywhere
 //! and without root.
 
-use std::fs;
-
 use fsduel_harness::result::RunReport;
 use fsduel_harness::{Error, Result};
 
@@ -13,10 +11,13 @@ use crate::{exit, parts};
 /// The format without `--report`.
 pub const DEFAULT_FORMAT: &str = "table";
 
+/// Far more than any run has.
+const RUN_MAX: u64 = 1 << 30;
+
 /// Read the run, and write it in every format asked for.
 pub fn report(arguments: &ReportArguments) -> Result<u8> {
     let path = &arguments.run;
-    let text = fs::read_to_string(path).map_err(|cause| {
+    let text = parts::read_text(path, RUN_MAX).map_err(|cause| {
         Error::usage(format!("read {}", path.display()))
             .because(cause)
             .next("give a file that `fsduel run --json PATH` wrote")

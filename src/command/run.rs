@@ -53,7 +53,8 @@ fn one(results: &Results, plan: &parts::Plan) -> Result<u8> {
         let _ = writeln!(std::io::stderr(), "{}", plan.costs());
     }
     let json = json_path(results).map(|path| destination::for_suite(path, plan.suite()));
-    let mut partial = json.as_deref().map(Partial::start).transpose()?;
+    let mut partial =
+        json.as_deref().filter(|path| destination::is_plain(path)).map(Partial::start).transpose()?;
     let mut progress = Progress::start(results.quiet);
     let report = parts::run(plan, &mut |event| {
         progress.tell(&event);
@@ -64,7 +65,12 @@ fn one(results: &Results, plan: &parts::Plan) -> Result<u8> {
     drop(progress);
     let report = report?;
     if let Some(path) = &json {
-        destination::write(path, |out| parts::write_report("json", &report, out))?;
+        destination::write(path, |out| parts::write_report("json", &report, out)).map_err(|error| {
+            match &partial {
+                Some(partial) => error.next(format!("finished cases are in {}", partial.path().display())),
+                None => error,
+            }
+        })?;
     }
     partial.map(Partial::remove).transpose()?;
     write_all(&report, &shown(results))?;

@@ -15,6 +15,8 @@ pub fn trials() -> Vec<Trial> {
     vec![
         general("a_store_that_is_too_small_is_refused_with_the_numbers", small_store),
         general("a_store_that_fills_up_makes_the_case_invalid_and_shows_no_number", full_store),
+        general("a_store_on_mnt_is_not_hidden_by_our_own_mounts", store_on_mnt),
+        general("a_device_or_a_link_at_the_place_of_a_result_stays", special_destinations),
         general("a_loop_node_that_the_container_lacks_is_made", bare_dev),
         general("tools_are_found_in_sbin_folders_that_are_not_on_path", no_sbin),
         general("without_root_the_message_says_so", not_root),
@@ -83,6 +85,23 @@ fn full_store() {
             assert!(case.reason.as_ref().unwrap().text.contains("ran out of space"), "{}", told(&output));
         }
     }
+}
+
+/// An empty disk on /mnt is where a mount point would be looked for first.
+fn store_on_mnt() {
+    let lab = Lab::new();
+    let script = "mount -t tmpfs -o size=600M none /mnt && mkdir $LAB/out &&
+        exec $FSDUEL run smoke --fs ext4 --store /mnt --json $LAB/out/report.json";
+    assert_exits(&in_namespace(&lab, &MOUNTS, script), 0);
+}
+
+/// Whatever stands at the place of a result stays what it is.
+fn special_destinations() {
+    let lab = Lab::new();
+    let script = "mount -t tmpfs none $LAB && cd $LAB && mknod null c 1 3 && mknod full c 1 7 && ln -s file link
+        run() { $FSDUEL run --workload many-small-files --size 64MiB --fs ext4 --store memory --json $1; }
+        run null && [ -c null ] && ! run full && [ -c full ] && touch file && run link && [ -L link ] && [ -s file ]";
+    assert_exits(&in_namespace(&lab, &MOUNTS, script), 0);
 }
 
 fn bare_dev() {

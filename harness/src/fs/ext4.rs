@@ -60,7 +60,7 @@ impl Filesystem for Ext4 {
         dry_run.arguments.insert(0, "-n".into());
         let told = command::run(&dry_run)?;
         let inodes = parse_inodes(&told.text).ok_or_else(|| {
-            Error::new(format!("learn from mke2fs -n how many inodes it makes: {}", told.text.trim()))
+            Error::usage(format!("learn from mke2fs -n how many inodes it makes: {}", told.text.trim()))
                 .next("check the mkfs options and the size of the image")
         })?;
         Ok(Some(inodes.saturating_sub(inodes_taken(&options.extra))))

@@ -4,6 +4,7 @@
 //! and their time could not be told apart.
 
 mod costs;
+mod only_ours;
 mod plan;
 mod preflight;
 mod supervise;

@@ -15,6 +15,7 @@ use crate::suite::Resolved;
 use crate::units::Bytes;
 
 use super::costs::Costs;
+use super::only_ours;
 use super::preflight::{self, Work};
 
 /// A run before its start.
@@ -62,6 +63,7 @@ pub fn plan(resolved: Resolved, asked: &Asked) -> Result<Plan> {
     let mut works = Vec::new();
     for (order, configuration) in (1..).zip(&resolved.configurations) {
         let filesystem = by_name(configuration)?;
+        only_ours::check(configuration)?;
         let work = Work::of(&resolved, configuration, filesystem)?;
         match cannot_run(filesystem, &resolved) {
             Some(reason) => {

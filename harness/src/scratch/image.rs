@@ -188,7 +188,7 @@ fn folder_error(folder: &Path, errno: Errno) -> Error {
         }
         _ => ("the store refuses it", "choose another --store".into()),
     };
-    Error::usage(format!("make an image in {shown}: {why}")).because(errno).next(next)
+    Error::unavailable(format!("make an image in {shown}: {why}")).because(errno).next(next)
 }
 
 /// True where the store copies on write and has stopped doing so for this file.

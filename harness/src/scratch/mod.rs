@@ -76,7 +76,7 @@ impl Scratch {
     /// See [`Image::create`], [`LoopDevice::attach`] and [`Place::new`]; or direct I/O was demanded
     /// and the kernel did not grant it.
     pub fn attach(spec: &ScratchSpec) -> Result<Self> {
-        let place = Place::new()?;
+        let place = Place::new(spec.store.as_deref())?;
         let image = Image::create(spec.store.as_deref(), spec.size, spec.preallocate)?;
         let options = LoopOptions {
             logical_block_size: spec.logical_block_size,

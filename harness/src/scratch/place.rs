@@ -22,14 +22,19 @@ pub struct Place {
 }
 
 impl Place {
-    /// Mount it. The caller must be in a mount namespace of its own, or everybody sees it.
+    /// Mount it where it does not hide `store`. The caller must be in a mount namespace of its own,
+    /// or everybody sees it.
     ///
     /// # Errors
     ///
     /// There is no folder to mount on, or mounting is not allowed.
-    pub fn new() -> Result<Self> {
-        let root = choose(&CANDIDATES.map(Path::new))
-            .ok_or_else(|| Error::unavailable("find a folder to mount on").next("mkdir /mnt"))?;
+    pub fn new(store: Option<&Path>) -> Result<Self> {
+        // One that is not there is told by the image, which needs it.
+        let store = store.and_then(|store| store.canonicalize().ok());
+        let root = choose(&CANDIDATES.map(Path::new), store.as_deref()).ok_or_else(|| {
+            Error::unavailable("find a folder to mount on, other than that of the store")
+                .next("mkdir /mnt /srv")
+        })?;
         // Without `nodev`: device nodes may have to be made here.
         sys_mount::Mount::builder()
             .fstype("tmpfs")
@@ -89,10 +94,15 @@ impl Drop for Place {
 }
 
 /// The first that is empty, so that nothing is hidden from a command that runs here; else the first
-/// that exists.
-fn choose<'a>(folders: &[&'a Path]) -> Option<&'a Path> {
-    let is_empty = |folder: &&&Path| fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
-    folders.iter().find(is_empty).or_else(|| folders.iter().find(|folder| folder.is_dir())).copied()
+/// that exists. Never one that `store` is in: a disk that was just mounted on /mnt is empty, too.
+fn choose<'a>(folders: &[&'a Path], store: Option<&Path>) -> Option<&'a Path> {
+    let is_empty = |folder: &&Path| fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
+    let hides_the_store = |folder: &Path| {
+        let real = folder.canonicalize();
+        store.zip(real.ok()).is_some_and(|(store, real)| store.starts_with(real))
+    };
+    let free = || folders.iter().copied().filter(|folder| !hides_the_store(folder));
+    free().find(is_empty).or_else(|| free().find(|folder| folder.is_dir()))
 }
 
 #[cfg(test)]
@@ -104,9 +114,20 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (full, empty) = (folder.path().join("full"), folder.path().join("empty"));
         fs::create_dir_all(full.join("something")).unwrap();
-        assert_eq!(choose(&[&full, &empty]), Some(full.as_path()));
+        assert_eq!(choose(&[&full, &empty], None), Some(full.as_path()));
         fs::create_dir(&empty).unwrap();
-        assert_eq!(choose(&[&full, &empty]), Some(empty.as_path()));
-        assert_eq!(choose(&[&folder.path().join("absent")]), None);
+        assert_eq!(choose(&[&full, &empty], None), Some(empty.as_path()));
+        assert_eq!(choose(&[&folder.path().join("absent")], None), None);
+    }
+
+    #[test]
+    fn the_store_is_never_hidden() {
+        let folder = tempfile::tempdir().unwrap();
+        let (full, empty) = (folder.path().join("full"), folder.path().join("empty"));
+        fs::create_dir_all(full.join("store")).unwrap();
+        fs::create_dir(&empty).unwrap();
+        assert_eq!(choose(&[&empty, &full], Some(&empty)), Some(full.as_path()));
+        assert_eq!(choose(&[&full], Some(&full.join("store"))), None);
+        assert_eq!(choose(&[&empty, &full], Some(&full.join("store"))), Some(empty.as_path()));
     }
 }

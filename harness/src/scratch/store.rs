@@ -66,11 +66,13 @@ impl StoreState {
 ///
 /// # Errors
 ///
-/// The folder does not exist.
+/// It does not exist, or is no folder.
 pub fn store_info(folder: &Path) -> Result<StoreState> {
     let doing = || format!("look at the store {}", folder.display());
-    let other = |error: Error| error.of_kind(Kind::Usage).next("choose a folder that exists with --store");
-    let stat = rustix::fs::statfs(folder).map_err(errno).cannot(doing).map_err(other)?;
+    check_folder(folder).map_err(|cause| {
+        Error::usage(doing()).because(cause).next("give a folder that exists with --store")
+    })?;
+    let stat = rustix::fs::statfs(folder).map_err(errno).cannot(doing)?;
     let real = folder.canonicalize().cannot(doing)?;
     let filesystem = mount_table::covering(&real)?.map_or_else(|| "unknown".into(), |entry| entry.filesystem);
     let block = u64::try_from(stat.f_bsize).unwrap_or(0);
@@ -79,6 +81,13 @@ pub fn store_info(folder: &Path) -> Result<StoreState> {
         free: Bytes(stat.f_bavail.saturating_mul(block)),
         kind: kind_of(stat.f_type),
     })
+}
+
+fn check_folder(folder: &Path) -> std::io::Result<()> {
+    match folder.metadata()?.is_dir() {
+        true => Ok(()),
+        false => Err(std::io::ErrorKind::NotADirectory.into()),
+    }
 }
 
 /// The numbers are those of magic.h; ZFS, bcachefs and exotic ones come from their own sources.
@@ -137,7 +146,11 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_is_an_error() {
-        assert!(store_info(Path::new("/no/such/folder")).is_err());
+    fn what_is_no_folder_is_wrong_usage_with_a_next_step() {
+        for path in ["/no/such/folder", "", "/proc/self/stat"] {
+            let error = store_info(Path::new(path)).unwrap_err();
+            assert_eq!(error.kind(), crate::error::Kind::Usage, "{error}");
+            assert!(error.next_step().is_some_and(|next| next.contains("--store")), "{error}");
+        }
     }
 }

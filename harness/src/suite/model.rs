@@ -208,6 +208,8 @@ fn check_name(source: &Source, node: &Node, name: &str) -> Result<()> {
         return Ok(());
     }
     let at = [place(node, "id"), place(node, "name")].into_iter().find(|at| **at != node.place);
-    let message = format!("`{name}` cannot be a name: take letters, digits, `-` and `_`, a letter first");
+    // As it was written: a control character must not reach the terminal.
+    let shown = name.escape_debug();
+    let message = format!("`{shown}` cannot be a name: take letters, digits, `-` and `_`, a letter first");
     Err(source.error(at.unwrap_or(&node.place), &message))
 }

@@ -152,7 +152,15 @@ fn is_grave(record: &str) -> bool {
     };
     let (facility, level) = (priority >> 3, priority & 7);
     let says = |words: &[&str]| words.iter().any(|word| message(record).contains(word));
-    facility == 0 && (level <= 4 || says(&DAMAGE)) && !says(&EXPECTED) && !is_missing_offload(message(record))
+    let harmless = |text| is_missing_offload(text) || is_busy(text);
+    facility == 0 && (level <= 4 || says(&DAMAGE)) && !says(&EXPECTED) && !harmless(message(record))
+}
+
+/// Whether a mount of btrfs found the device open elsewhere (EBUSY): udev and desktops look at
+/// each new one for a moment. The mount is tried again, and is an error of its own if that is no
+/// use.
+fn is_busy(text: &str) -> bool {
+    text.contains("failed to open device for path") && text.ends_with(": -16")
 }
 
 /// Whether a tool asked the device to zero or discard a range and the store, such as memory,
@@ -255,6 +263,17 @@ mod tests {
         assert!(expected.iter().all(|record| !is_fault(record, "loop0")));
         let old = "4,1,1,-;BTRFS warning (device loop0): space cache v1 is being deprecated and will be removed in a future release\n";
         assert!(!is_fault(old, "loop0"));
+    }
+
+    #[test]
+    fn a_device_that_another_program_looked_at_is_no_fault_but_one_that_is_gone_is() {
+        let record = |errno| {
+            format!(
+                "3,1,1,-;BTRFS error: failed to open device for path /dev/loop0 with flags 0x23: {errno}\n"
+            )
+        };
+        assert!(!is_fault(&record(-16), "loop0"));
+        assert!(is_fault(&record(-5), "loop0"));
     }
 
     #[test]

@@ -57,8 +57,12 @@ impl Case<'_> {
         scratch: &mut Scratch,
         log: &mut KernelLog,
     ) -> Result<()> {
-        self.make(filesystem, scratch)?;
         let watch = StoreWatch::new(store_folder(&self.spec.store), self.spec.preallocate);
+        if let Err(error) = self.make(filesystem, scratch) {
+            // A mkfs that ran out of store has failed because of the environment.
+            watch.check(scratch, log)?;
+            return Err(error);
+        }
         self.mount(filesystem, scratch)?;
         let sequence = self.sequence(filesystem)?;
         let mut bench = Bench::new(self.spec, filesystem, scratch, log, &watch, self.tell, self.started);
@@ -129,7 +133,7 @@ impl Case<'_> {
         let (checked, details) = log.finish(scratch.device().name());
         let verify = &mut self.result.verify;
         verify.kernel_log = checked;
-        verify.details.extend(details.into_iter().map(|line| format!("kernel log: {line}")));
+        verify.details.extend(details);
     }
 
     fn keep(&mut self, scratch: &Scratch, passed: bool) {

@@ -33,6 +33,11 @@ impl Partial {
         Ok(Self { path, file })
     }
 
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Add a case. A failure is logged only: the run is worth more than its copy.
     pub fn append(&mut self, case: &CaseResult) {
         if let Err(error) = self.line(case) {
@@ -47,13 +52,16 @@ impl Partial {
         self.file.sync_data()
     }
 
-    /// The result is stored: the file has done its work.
+    /// The result is stored: the file has done its work. That it has gone already is no failure.
     ///
     /// # Errors
     ///
-    /// It has been removed already, or the folder refuses it.
+    /// The folder refuses it.
     pub fn remove(self) -> Result<()> {
-        fs::remove_file(&self.path).cannot(|| format!("remove {}", self.path.display()))
+        match fs::remove_file(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            other => other.cannot(|| format!("remove {}", self.path.display())),
+        }
     }
 }
 
