@@ -9,7 +9,7 @@
 mod difference;
 mod reader;
 
-use std::collections::HashSet;
+use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -84,7 +84,7 @@ pub fn read_back(
             differences.add(0, step, difference);
         }
     }
-    let checked = if differences.is_empty() { Checked::Clean } else { Checked::Damaged };
+    let checked = if differences.count() == 0 { Checked::Clean } else { Checked::Damaged };
     Ok(ReadBack {
         checked,
         tree_hash: Planned { tree, ..Planned::default() }.tree_hash(),
@@ -95,11 +95,16 @@ pub fn read_back(
 impl Job<'_> {
     /// Check one tree; the hash of what was read of it.
     fn tree(&self, workload: &dyn Workload, step: &str, reach: Reach, all: &mut Differences) -> Result<u128> {
-        let (planned, mut found) = self.compare(workload, reach)?;
+        let mut found = self.compare(workload, reach)?;
         found.list(self.root, step);
-        let expected = planned.entries - found.missing;
-        if found.listed != expected && found.unlisted == 0 {
-            self.name_extras(workload, step, reach, &mut found.differences)?;
+        // What could not be listed is a difference already.
+        if found.listed != found.expected && found.unlisted == 0 {
+            let before = found.differences.count();
+            self.name_listed(workload, step, reach, &mut found.differences)?;
+            if found.differences.count() == before {
+                let (wanted, listed) = (found.expected.count, found.listed.count);
+                found.differences.add(0, step, Difference::Listing { wanted, found: listed });
+            }
         }
         self.locate(workload, reach, &mut found.differences)?;
         all.append(found.differences);
@@ -107,7 +112,7 @@ impl Job<'_> {
     }
 
     /// Plan the work on this thread, and let the readers compare.
-    fn compare(&self, workload: &dyn Workload, reach: Reach) -> Result<(Planned, Reader)> {
+    fn compare(&self, workload: &dyn Workload, reach: Reach) -> Result<Reader> {
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let readers = (2 * processors).clamp(READERS / 2, READERS);
         let (sender, receiver) = sync_channel(readers);
@@ -123,7 +128,7 @@ impl Job<'_> {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(Error::stopped("read back what was written: the run is being stopped"));
             }
-            Ok((planned?, found))
+            planned.map(|_| found)
         })
     }
 
@@ -183,17 +188,18 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Name what is there and was not made. The names of the whole tree are held for that.
-    fn name_extras(
+    /// Name what is listed and was not made, is listed twice, or is there and not listed. The
+    /// names of the whole tree are held for that.
+    fn name_listed(
         &self,
         workload: &dyn Workload,
         step: &str,
         reach: Reach,
         differences: &mut Differences,
     ) -> Result<()> {
-        let mut made = HashSet::new();
+        let mut made = BTreeMap::new();
         let mut tell = |entry: Entry| {
-            made.insert(entry.path);
+            made.insert(entry.path, false);
         };
         self.run(workload, Plan::new(reach, &mut tell), reach)?;
         let mut inside = vec![step.to_owned()];
@@ -201,14 +207,18 @@ impl Job<'_> {
             // A directory that cannot be listed has its own difference.
             let _ = reader::list(self.root, &directory, &mut |name, is_directory| {
                 let path = format!("{directory}/{name}");
-                if is_directory {
-                    inside.push(path.clone());
+                match made.get_mut(&path) {
+                    None => differences.add(u64::MAX, &path, Difference::Extra),
+                    Some(true) => return differences.add(u64::MAX, &path, Difference::ListedTwice),
+                    Some(listed) => *listed = true,
                 }
-                if !made.contains(&path) {
-                    differences.add(u64::MAX, &path, Difference::Extra);
+                if is_directory {
+                    inside.push(path);
                 }
             });
         }
+        let unlisted = made.iter().filter(|(path, listed)| !**listed && reader::exists(self.root, path));
+        unlisted.for_each(|(path, _)| differences.add(u64::MAX, path, Difference::Unlisted));
         Ok(())
     }
 }

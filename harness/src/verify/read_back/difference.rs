@@ -15,6 +15,12 @@ pub(super) enum Difference {
     Missing,
     /// It was not made.
     Extra,
+    /// It is there, and no listing of its directory tells it.
+    Unlisted,
+    /// A listing of its directory tells it more than once.
+    ListedTwice,
+    /// Its directories had so many entries when they were listed first, and the right ones then.
+    Listing { wanted: u64, found: u64 },
     /// It is no file, or no directory, as it must be.
     Kind { wanted: &'static str },
     /// It has another size.
@@ -38,6 +44,13 @@ impl fmt::Display for Difference {
         match self {
             Self::Missing => write!(f, "missing"),
             Self::Extra => write!(f, "was not made by this step"),
+            Self::Unlisted => write!(f, "is there, and is missing in the listing of its directory"),
+            Self::ListedTwice => write!(f, "is more than once in the listing of its directory"),
+            Self::Listing { wanted, found } => write!(
+                f,
+                "had other names when it was listed ({found} instead of {wanted}), and the right ones when \
+                 listed again"
+            ),
             Self::Kind { wanted } => write!(f, "is no {wanted}"),
             Self::Size { wanted, found } => write!(f, "has {found} bytes instead of {wanted}"),
             Self::Content(Some((at, wanted, found))) => {
@@ -95,8 +108,9 @@ impl Differences {
         self.merge(moved);
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.count == 0
+    /// How many there are.
+    pub(super) fn count(&self) -> u64 {
+        self.count
     }
 
     /// Files with other content.

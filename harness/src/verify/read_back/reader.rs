@@ -4,6 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use nix::errno::Errno;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, SeekFrom, Stat};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::difference::{Difference, Differences};
 use crate::ops::{Entry, EntryHash, EntryKind};
@@ -19,10 +20,10 @@ pub(super) struct Reader {
     pub(super) differences: Differences,
     /// Sum of the hashes of what was read.
     pub(super) tree: u128,
-    /// Entries that are not there.
-    pub(super) missing: u64,
+    /// Entries that must be in a listing: those that are there.
+    pub(super) expected: Names,
     /// Entries that were seen in directories.
-    pub(super) listed: u64,
+    pub(super) listed: Names,
     /// Directories that could not be listed.
     pub(super) unlisted: u64,
     dense: bool,
@@ -35,8 +36,8 @@ impl Reader {
         Self {
             differences: Differences::default(),
             tree: 0,
-            missing: 0,
-            listed: 0,
+            expected: Names::default(),
+            listed: Names::default(),
             unlisted: 0,
             dense,
             buffer: vec![0; BUFFER],
@@ -47,8 +48,8 @@ impl Reader {
     pub(super) fn merge(&mut self, other: Self) {
         self.differences.merge(other.differences);
         self.tree = self.tree.wrapping_add(other.tree);
-        self.missing += other.missing;
-        self.listed += other.listed;
+        self.expected.merge(other.expected);
+        self.listed.merge(other.listed);
         self.unlisted += other.unlisted;
     }
 
@@ -61,9 +62,14 @@ impl Reader {
             }
         };
         if let Err(difference) = result {
-            self.missing += u64::from(difference == Difference::Missing);
+            let missing = difference == Difference::Missing;
             self.differences.add(number, &entry.path, difference);
+            if missing {
+                return;
+            }
         }
+        let (directory, name) = entry.path.rsplit_once('/').unwrap_or_default();
+        self.expected.add(directory, name);
     }
 
     /// Count what is in the directory of the step, which is no entry itself.
@@ -76,10 +82,7 @@ impl Reader {
 
     /// Count what is in a directory; the hash of the directory.
     fn directory(&mut self, root: BorrowedFd, path: &str) -> Found<u128> {
-        let mut count = 0;
-        let listed = list(root, path, &mut |_, _| count += 1);
-        self.listed += count;
-        match listed {
+        match list(root, path, &mut |name, _| self.listed.add(path, name)) {
             Ok(()) => Ok(EntryHash::directory(path)),
             Err(Errno::ENOENT) => Err(Difference::Missing),
             Err(Errno::ENOTDIR | Errno::ELOOP) => Err(Difference::Kind { wanted: "directory" }),
@@ -124,6 +127,26 @@ impl Reader {
             hash.content(&self.buffer[..read]);
             size += read as u64;
         }
+    }
+}
+
+/// Names in directories, whatever their number: how many, and the wrapping sum of their hashes.
+/// So a name in place of another is noticed, and one that is listed twice or not at all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Names {
+    pub(super) count: u64,
+    sum: u64,
+}
+
+impl Names {
+    fn add(&mut self, directory: &str, name: &str) {
+        let seed = xxh3_64(directory.as_bytes());
+        self.merge(Self { count: 1, sum: xxh3_64_with_seed(name.as_bytes(), seed) });
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.count += other.count;
+        self.sum = self.sum.wrapping_add(other.sum);
     }
 }
 
@@ -176,6 +199,11 @@ pub(super) fn list(
     Ok(())
 }
 
+/// Whether there is anything of this name.
+pub(super) fn exists(root: BorrowedFd, path: &str) -> bool {
+    rustix::fs::statat(root, path, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+}
+
 /// What is wrong with a directory that was removed, if anything is.
 pub(super) fn must_be_gone(root: BorrowedFd, path: &str) -> Option<Difference> {
     match rustix::fs::statat(root, path, AtFlags::SYMLINK_NOFOLLOW) {
@@ -219,5 +247,25 @@ impl Search {
     /// Offset, wanted, found.
     pub(super) fn found(self) -> Option<(u64, u8, u8)> {
         self.found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(all: &[(&str, &str)]) -> Names {
+        let mut names = Names::default();
+        all.iter().for_each(|(directory, name)| names.add(directory, name));
+        names
+    }
+
+    #[test]
+    fn names_are_equal_in_any_order_and_in_no_other_case() {
+        let made = names(&[("s", "a"), ("s", "b"), ("s/a", "c")]);
+        assert_eq!(made, names(&[("s/a", "c"), ("s", "b"), ("s", "a")]));
+        assert_ne!(made, names(&[("s", "a"), ("s", "x"), ("s/a", "c")]), "one in place of another");
+        assert_ne!(made, names(&[("s", "a"), ("s", "a"), ("s/a", "c")]), "twice, and another not at all");
+        assert_ne!(made, names(&[("s", "a"), ("s", "b"), ("s", "c")]), "in another directory");
     }
 }
