@@ -8,6 +8,7 @@
 //! Paths are relative to the mount; the first component is the directory of the step.
 
 mod entry;
+mod handles;
 mod plan;
 mod real;
 mod record;

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use nix::errno::Errno;
 
+use super::handles::Handles;
 use super::{Counts, Entry, EntryHash, EntryKind, Failure, Handle, Kind, Op, Ops, Result};
 use crate::units::Bytes;
 
@@ -63,7 +64,7 @@ pub struct Plan<'a> {
     stop: Option<&'a AtomicBool>,
     tell: Option<Tell<'a>>,
     capture: Option<(&'a str, Sink<'a>)>,
-    files: Vec<Option<File>>,
+    files: Handles<File>,
     operations: u64,
     planned: Planned,
 }
@@ -105,7 +106,7 @@ impl<'a> Plan<'a> {
             stop: None,
             tell: None,
             capture: None,
-            files: Vec::new(),
+            files: Handles::new(),
             operations: 0,
             planned: Planned::default(),
         }
@@ -121,7 +122,7 @@ impl<'a> Plan<'a> {
     /// Tell the files that a limit left open, and what the plan came to.
     #[must_use]
     pub fn finish(mut self) -> Planned {
-        for file in std::mem::take(&mut self.files).into_iter().flatten() {
+        for file in std::mem::replace(&mut self.files, Handles::new()).into_open() {
             self.made(file);
         }
         self.planned
@@ -149,19 +150,9 @@ impl<'a> Plan<'a> {
         *self.planned.counts.operations.entry(op).or_insert(0) += 1;
     }
 
-    fn keep(&mut self, file: File) -> Handle {
-        let free = self.files.iter().position(Option::is_none);
-        let at = free.unwrap_or(self.files.len());
-        if free.is_none() {
-            self.files.push(None);
-        }
-        self.files[at] = Some(file);
-        Handle(at)
-    }
-
     /// Check an operation on an open file.
     fn on_file(&self, op: Op, file: Handle) -> Result<()> {
-        let Some(Some(file)) = self.files.get(file.0) else {
+        let Some(file) = self.files.get(file) else {
             return Err(Failure { op, path: String::new(), errno: Errno::EBADF });
         };
         self.check(op, &file.path)
@@ -206,18 +197,18 @@ impl Ops for Plan<'_> {
     fn create(&mut self, path: &str) -> Result<Handle> {
         self.count(Op::Create, path)?;
         let hash = self.tell.is_some().then(|| Box::new(EntryHash::file(path)));
-        Ok(self.keep(File { path: path.to_owned(), size: 0, use_: Use::Make(hash) }))
+        Ok(self.files.keep(File { path: path.to_owned(), size: 0, use_: Use::Make(hash) }))
     }
 
     fn open(&mut self, path: &str) -> Result<Handle> {
         self.count(Op::Open, path)?;
-        Ok(self.keep(File { path: path.to_owned(), size: 0, use_: Use::Read(0) }))
+        Ok(self.files.keep(File { path: path.to_owned(), size: 0, use_: Use::Read(0) }))
     }
 
     fn write(&mut self, file: Handle, bytes: &[u8]) -> Result<usize> {
         self.on_file(Op::Write, file)?;
         let taken = self.taken(bytes.len());
-        let Some(Some(open)) = self.files.get_mut(file.0) else { unreachable!("on_file has looked") };
+        let Some(open) = self.files.get_mut(file) else { unreachable!("on_file has looked") };
         if taken == 0 && !bytes.is_empty() {
             return Err(Failure { op: Op::Write, path: open.path.clone(), errno: Errno::ENOSPC });
         }
@@ -240,7 +231,7 @@ impl Ops for Plan<'_> {
     fn read(&mut self, file: Handle, into: &mut [u8]) -> Result<usize> {
         self.on_file(Op::Read, file)?;
         let mut read = 0;
-        if let Some(Some(File { size, use_: Use::Read(at), .. })) = self.files.get_mut(file.0) {
+        if let Some(File { size, use_: Use::Read(at), .. }) = self.files.get_mut(file) {
             read = (*size - *at).min(into.len() as u64);
             *at += read;
         }
@@ -258,7 +249,7 @@ impl Ops for Plan<'_> {
     fn close(&mut self, file: Handle) -> Result<()> {
         self.on_file(Op::Close, file)?;
         self.done(Op::Close);
-        if let Some(file) = self.files.get_mut(file.0).and_then(Option::take) {
+        if let Some(file) = self.files.take(file) {
             self.made(file);
         }
         Ok(())
@@ -286,7 +277,7 @@ impl Ops for Plan<'_> {
     }
 
     fn expect_size(&mut self, file: Handle, size: u64) {
-        if let Some(Some(file)) = self.files.get_mut(file.0) {
+        if let Some(file) = self.files.get_mut(file) {
             file.size = size;
         }
     }
@@ -325,7 +316,7 @@ mod tests {
         for number in 0..1000 {
             make(&mut plan, &format!("step/{number}"), b"x").unwrap();
         }
-        assert_eq!(plan.files.len(), 1);
+        assert_eq!(plan.files.keep(File { path: String::new(), size: 0, use_: Use::Read(0) }), Handle(0));
         assert_eq!(plan.finish().entries, 1000);
     }
 

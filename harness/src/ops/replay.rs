@@ -6,6 +6,7 @@
 
 use nix::errno::Errno;
 
+use super::handles::Handles;
 use super::{Counts, Failure, Handle, Kind, Op, Ops, Result};
 
 /// What is done with each thing that a workload made.
@@ -31,7 +32,7 @@ pub struct Replay<'a> {
     visit: &'a mut dyn Visit,
     /// The workload writes until the file system is full: it is, at once.
     fills: bool,
-    files: Vec<Option<File>>,
+    files: Handles<File>,
     failed: Option<Failure>,
 }
 
@@ -46,7 +47,7 @@ enum File {
 impl<'a> Replay<'a> {
     /// `fills`: the workload writes until the file system is full, so no size is known.
     pub fn new(ops: &'a mut dyn Ops, visit: &'a mut dyn Visit, fills: bool) -> Self {
-        Self { ops, visit, fills, files: Vec::new(), failed: None }
+        Self { ops, visit, fills, files: Handles::new(), failed: None }
     }
 
     /// The first failure of a visit. A workload that looks for a limit may take it for its own.
@@ -64,16 +65,6 @@ impl<'a> Replay<'a> {
         }
         result
     }
-
-    fn keep(&mut self, file: File) -> Handle {
-        let free = self.files.iter().position(Option::is_none);
-        let at = free.unwrap_or(self.files.len());
-        if free.is_none() {
-            self.files.push(None);
-        }
-        self.files[at] = Some(file);
-        Handle(at)
-    }
 }
 
 impl Ops for Replay<'_> {
@@ -83,15 +74,15 @@ impl Ops for Replay<'_> {
     }
 
     fn create(&mut self, path: &str) -> Result<Handle> {
-        Ok(self.keep(File::Made { path: path.to_owned(), size: 0 }))
+        Ok(self.files.keep(File::Made { path: path.to_owned(), size: 0 }))
     }
 
     fn open(&mut self, _path: &str) -> Result<Handle> {
-        Ok(self.keep(File::Opened))
+        Ok(self.files.keep(File::Opened))
     }
 
     fn write(&mut self, file: Handle, bytes: &[u8]) -> Result<usize> {
-        if let Some(Some(File::Made { path, size })) = self.files.get_mut(file.0) {
+        if let Some(File::Made { path, size }) = self.files.get_mut(file) {
             if self.fills {
                 return Err(Failure { op: Op::Write, path: path.clone(), errno: Errno::ENOSPC });
             }
@@ -101,7 +92,7 @@ impl Ops for Replay<'_> {
     }
 
     fn close(&mut self, file: Handle) -> Result<()> {
-        let made = self.files.get_mut(file.0).and_then(Option::take);
+        let made = self.files.take(file);
         let Some(File::Made { path, size }) = made else { return Ok(()) };
         let result = self.visit.file(self.ops, &path, (!self.fills).then_some(size));
         self.note(result)

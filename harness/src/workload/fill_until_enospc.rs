@@ -178,6 +178,14 @@ fn not_given_back(free: u64, wanted: u64) -> Error {
     .next("set `recover = false` in this step to do without this check")
 }
 
+fn smaller(first: u64, second: u64) -> Error {
+    Error::damage(format!(
+        "fill the file system again: after the first file of {first} bytes was deleted, one of {second} bytes \
+         fits, more than 2 % less"
+    ))
+    .next("set `recover = false` in this step to do without this check")
+}
+
 /// `ENOSPC` ends the work as it should, and `EFBIG` is the largest file that can be.
 fn is_limit(failure: &Failure) -> bool {
     matches!(failure.errno, Errno::ENOSPC | Errno::EFBIG)
@@ -230,6 +238,9 @@ impl Workload for FillUntilEnospc {
         let freed_s = begun.elapsed().as_secs_f64();
         self.fill_file(ops, file, seed).cannot(|| "fill the file system again".into())?;
         let second_size = ops.stat(&path).map(Bytes).cannot(|| "tell the size of the second file".into())?;
+        if second_size.0 < wanted {
+            return Err(smaller(first, second_size.0));
+        }
         Ok(Some(Recovered { freed_s, second_size }))
     }
 }

@@ -1,41 +1,15 @@
 //! List every directory of earlier steps, in the order of creation.
 
-use std::sync::Arc;
-
-use super::shared::earlier;
-use super::{Build, Earlier, Ended, Row, Workload};
-use crate::error::Result;
+use super::Row;
+use super::shared::earlier::{self, look};
 use crate::ops::{self, Ops, Visit};
-use crate::units::Seed;
 
 pub(super) const ROW: Row = Row {
     name: "list",
     meaning: "List every directory of earlier steps.",
     parameters: earlier::PARAMETERS,
-    build,
+    build: |build| look(build, || Box::new(Visitor)),
 };
-
-struct List {
-    targets: Vec<Earlier>,
-}
-
-fn build(build: &Build) -> Result<Arc<dyn Workload>> {
-    Ok(Arc::new(List { targets: earlier::targets(build)? }))
-}
-
-impl Workload for List {
-    fn run(&self, ops: &mut dyn Ops, seed: Seed) -> ops::Result<Ended> {
-        earlier::visit(&self.targets, ops, seed, &mut Visitor)
-    }
-
-    fn has_directory(&self) -> bool {
-        false
-    }
-
-    fn reads(&self) -> &[Earlier] {
-        &self.targets
-    }
-}
 
 struct Visitor;
 

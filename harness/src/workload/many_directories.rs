@@ -20,17 +20,9 @@ pub(super) const ROW: Row = Row {
     parameters: &[
         Parameter { key: "count", meaning: "Directories.", default: "10000" },
         Parameter { key: "files", meaning: "Files in a directory, or a range.", default: "\"3..4\"" },
-        Parameter {
-            key: "file-size",
-            meaning: "Bytes in a file: a size as \"4KiB\", or a range with both ends included.",
-            default: "\"1..9\"",
-        },
-        Parameter {
-            key: "fsync",
-            meaning: "`none`, each `file` before its close, or all files opened again at the `end`.",
-            default: "\"none\"",
-        },
-        Parameter { key: "pattern", meaning: "`random`, `zero` or `text`.", default: "\"random\"" },
+        parameters::FILE_SIZE,
+        parameters::FSYNC,
+        parameters::PATTERN,
     ],
     build,
 };

@@ -1,12 +1,14 @@
 //! Steps that work on the trees of earlier ones.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::parameters::{self, Parameter};
 use crate::error::{Error, Result};
 use crate::ops::{self, Ops, Replay, Visit};
 use crate::units::Seed;
-use crate::workload::{Build, Earlier, Ended};
+use crate::workload::{Build, Earlier, Ended, Workload};
 
 /// Their only parameter.
 pub const PARAMETERS: &[Parameter] = &[Parameter {
@@ -50,6 +52,31 @@ fn check(build: &Build, name: &str, repeated: bool) -> Result<()> {
     let known: Vec<&str> = build.earlier.iter().map(|earlier| earlier.step.as_str()).collect();
     Err(Error::usage(format!("{doing}, which no step before it made or left"))
         .next(format!("use {}", known.join(", "))))
+}
+
+/// A step that looks at everything that `targets` made, and leaves it as it is.
+struct Look {
+    targets: Vec<Earlier>,
+    visitor: fn() -> Box<dyn Visit>,
+}
+
+/// Build a step that visits earlier ones with a new visitor, and leaves them as they are.
+pub fn look(build: &Build, visitor: fn() -> Box<dyn Visit>) -> Result<Arc<dyn Workload>> {
+    Ok(Arc::new(Look { targets: targets(build)?, visitor }))
+}
+
+impl Workload for Look {
+    fn run(&self, ops: &mut dyn Ops, seed: Seed) -> ops::Result<Ended> {
+        visit(&self.targets, ops, seed, &mut *(self.visitor)())
+    }
+
+    fn has_directory(&self) -> bool {
+        false
+    }
+
+    fn reads(&self) -> &[Earlier] {
+        &self.targets
+    }
 }
 
 /// Visit everything that `targets` made, in the order of creation.

@@ -21,6 +21,24 @@ pub struct Parameter {
     pub default: &'static str,
 }
 
+/// See [`Span`].
+pub const FILE_SIZE: Parameter = Parameter {
+    key: "file-size",
+    meaning: "Bytes in a file: a size as \"4KiB\", or a range with both ends included.",
+    default: "\"1..9\"",
+};
+
+/// See [`Fsync`].
+pub const FSYNC: Parameter = Parameter {
+    key: "fsync",
+    meaning: "`none`, each `file` before its close, or all files opened again at the `end`.",
+    default: "\"none\"",
+};
+
+/// See [`Pattern`](crate::content::Pattern).
+pub const PATTERN: Parameter =
+    Parameter { key: "pattern", meaning: "`random`, `zero` or `text`.", default: "\"random\"" };
+
 /// Read the parameters of a step into the workload's own struct, in which each has a default.
 pub fn read<T: DeserializeOwned>(build: &Build) -> Result<T> {
     let given = build.parameters.as_object().cloned().unwrap_or_default();
