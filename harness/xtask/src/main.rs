@@ -16,6 +16,8 @@ cargo xtask demo [SUITE] [OPTIONS]   install what is missing, build, and run
 cargo xtask test [OPTIONS]           install what is missing, and run all tests,
                                      those on real devices as root
 cargo xtask lint                     format, clippy, documentation
+cargo xtask bench                    what the harness itself costs, beside its
+                                     limits (root; some minutes)
 
 They install packages on Debian and Ubuntu (with sudo when not root), and say
 which before they do. Elsewhere they say what to install. OPTIONS are passed on.
@@ -28,6 +30,7 @@ fn main() -> ExitCode {
         ["demo", more @ ..] => tasks::demo(more),
         ["test", more @ ..] => tasks::test(more),
         ["lint"] => tasks::lint(),
+        ["bench"] => tasks::bench(),
         ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             return ExitCode::SUCCESS;

@@ -8,9 +8,7 @@ use crate::process::{Failure, Result, as_root, is_root, output, run};
 
 /// Build fsduel and run a suite with it, as root.
 pub fn demo(more: &[&str]) -> Result {
-    ensure(TOOLS.iter().chain([&LIBCLANG]))?;
-    run(&["cargo", "build", "--release", "--locked"], &[])?;
-    let program = target().join("release/fsduel").display().to_string();
+    let program = release()?;
     let suite: &[&str] = if more.first().is_none_or(|word| word.starts_with('-')) { &["quick"] } else { &[] };
     let words: Vec<_> = [&[program.as_str(), "run"], suite, more].concat();
     let ran = run(&as_root(&words), &[]);
@@ -22,13 +20,14 @@ pub fn demo(more: &[&str]) -> Result {
 pub fn test(more: &[&str]) -> Result {
     ensure(TOOLS.iter().chain([&LIBCLANG]))?;
     let words = [&["cargo", "test", "--workspace", "--locked"], more].concat();
-    let runner = runner_variable()?;
-    let mut environment = vec![("FSDUEL_REQUIRE_ALL", "1")];
-    if !is_root() {
-        // The build stays ours; only the test programs run as root.
-        environment.push((runner.as_str(), "sudo -E"));
-    }
-    run(&words, &environment)
+    run_as_root(&words, ("FSDUEL_REQUIRE_ALL", "1"))
+}
+
+/// Measure what the harness itself costs.
+pub fn bench() -> Result {
+    let program = release()?;
+    let words = ["cargo", "bench", "--package", "fsduel-harness", "--bench", "limits", "--locked"];
+    run_as_root(&words, ("FSDUEL_PROGRAM", &program))
 }
 
 /// Format, clippy and documentation, all without warnings.
@@ -39,6 +38,23 @@ pub fn lint() -> Result {
     run(&clippy, &[])?;
     let doc = ["cargo", "doc", "--workspace", "--no-deps", "--locked", "--document-private-items"];
     run(&doc, &[("RUSTDOCFLAGS", "-D warnings")])
+}
+
+/// Build fsduel; where it is then.
+fn release() -> Result<String> {
+    ensure(TOOLS.iter().chain([&LIBCLANG]))?;
+    run(&["cargo", "build", "--release", "--locked"], &[])?;
+    Ok(target().join("release/fsduel").display().to_string())
+}
+
+/// Run cargo so that the build stays ours, and only the programs it starts run as root.
+fn run_as_root(words: &[&str], setting: (&str, &str)) -> Result {
+    let runner = runner_variable()?;
+    let mut environment = vec![setting];
+    if !is_root() {
+        environment.push((runner.as_str(), "sudo -E"));
+    }
+    run(words, &environment)
 }
 
 /// Where cargo builds.

@@ -1,0 +1,56 @@
+//! What the harness may cost: its own work, its memory, its set-up, beside the limits that were set.
+//!
+//! A plain program and no timed test: timings of a machine that does something else prove nothing,
+//! so a limit that is missed there is told and not held against the code. `cargo xtask bench`
+//! builds the program that is measured and starts this as root.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table is what it is for")]
+
+mod load;
+mod memory;
+mod own_work;
+mod peer;
+mod program;
+mod setup;
+mod table;
+
+use std::process::ExitCode;
+
+use fsduel_harness::error::Result;
+
+use table::Row;
+
+fn main() -> ExitCode {
+    let before = load::average();
+    match rows() {
+        Ok(rows) => {
+            print!("{}", table::render(&rows));
+            println!("{}", load::machine());
+            judge(&rows, load::is_busy(before, load::average()))
+        }
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn rows() -> Result<Vec<Row>> {
+    // First, while this process has one thread only: children share the namespace.
+    fsduel_harness::sys::namespace::enter_private_mounts()?;
+    let mut rows = setup::rows()?;
+    rows.push(own_work::row()?);
+    rows.extend(memory::rows()?);
+    rows.push(peer::row()?);
+    Ok(rows)
+}
+
+fn judge(rows: &[Row], busy: bool) -> ExitCode {
+    if rows.iter().all(Row::is_met) {
+        return ExitCode::SUCCESS;
+    }
+    if busy {
+        println!("Not judged: the load average says that the machine is busy with something else.");
+        return ExitCode::SUCCESS;
+    }
+    ExitCode::from(3)
+}
