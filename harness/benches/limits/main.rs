@@ -37,11 +37,17 @@ fn main() -> ExitCode {
 fn rows() -> Result<Vec<Row>> {
     // First, while this process has one thread only: children share the namespace.
     fsduel_harness::sys::namespace::enter_private_mounts()?;
-    let mut rows = setup::rows()?;
-    rows.push(own_work::row()?);
-    rows.extend(memory::rows()?);
-    rows.push(peer::row()?);
+    let mut rows = told(setup::rows()?);
+    rows.extend(told(vec![own_work::row()?]));
+    rows.extend(told(memory::rows()?));
+    rows.extend(told(vec![peer::row()?]));
     Ok(rows)
+}
+
+/// What is known is told at once: an end that comes early does not take it away.
+fn told(rows: Vec<Row>) -> Vec<Row> {
+    eprint!("{}", table::render(&rows));
+    rows
 }
 
 fn judge(rows: &[Row], busy: bool) -> ExitCode {
