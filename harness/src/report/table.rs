@@ -164,7 +164,7 @@ const FIELD: usize = 12;
 mod tests {
     use super::*;
     use crate::report::example;
-    use crate::result::Status;
+    use crate::result::{EndedWord, Reason, Status};
 
     fn written(report: &RunReport, style: Style) -> String {
         let mut bytes = Vec::new();
@@ -218,6 +218,23 @@ mod tests {
         report.cases[0].status = Status::Failed;
         let text = written(&report, Style::default());
         assert!(text.contains("700 ms") && text.contains("2 of 3"), "{text}");
+    }
+
+    #[test]
+    fn a_case_that_met_a_limit_shows_what_was_reached_and_no_ratio() {
+        let mut report = example::report();
+        let limit = report.cases[0].steps[1].limit.clone();
+        let case = &mut report.cases[0];
+        case.status = Status::Failed;
+        case.reason = Some(Reason { code: "limit".into(), text: "no room".into(), next: None });
+        case.steps[0].limit = limit;
+        case.steps[0].ended = EndedWord::Limit;
+        case.steps[0].facts.files_created_count = Some(1234);
+        report.comparisons.clear();
+        let text = written(&report, Style { width: 120, ascii: false });
+        let row = |name: &str| text.lines().find(|line| line.contains(name)).unwrap().to_owned();
+        assert!(row("│ small-files").contains("668 ms limit"), "{text}");
+        assert!(row("│ btrfs").contains("space ENOSPC after 1,234 files"), "{text}");
     }
 
     #[test]
