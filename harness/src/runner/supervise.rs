@@ -27,13 +27,11 @@ pub(super) fn supervise(
     tell: &mut dyn FnMut(RunEvent),
 ) -> CaseResult {
     let mut watch = Watch { clock: Clock::new(timeout, signal::count()), steps: vec![], case: None };
-    let outcome = start(spec).and_then(|mut worker| {
-        match watch.listen(&mut worker, tell)? {
-            Heard::End => worker.wait(),
-            Heard::Nothing => {
-                worker.leave();
-                Err(Error::stopped("wait for the worker: it was killed, and the kernel still writes back"))
-            }
+    let outcome = start(spec).and_then(|mut worker| match watch.listen(&mut worker, tell)? {
+        Heard::End => worker.wait(),
+        Heard::Nothing => {
+            worker.leave();
+            Err(Error::stopped("wait for the worker: it was killed, and the kernel still writes back"))
         }
     });
     let mut case = match watch.case.take() {

@@ -114,8 +114,9 @@ fn read_by_mount(image: Bytes) -> u64 {
 }
 
 fn warm(what: &str) -> Error {
-    Error::environment(format!("start cold: {what} are cached"))
-        .next("find what reads the device or the image meanwhile (a backup, an indexer, a desktop's automounter)")
+    Error::environment(format!("start cold: {what} are cached")).next(
+        "find what reads the device or the image meanwhile (a backup, an indexer, a desktop's automounter)",
+    )
 }
 
 /// Looks at files until it has seen enough.

@@ -30,7 +30,10 @@ pub(super) fn not_clean(verify: &Verify) -> Option<(Status, Reason)> {
     let damaged = [verify.read_back, verify.fsck, verify.kernel_log].contains(&Checked::Damaged);
     damaged.then(|| {
         let text = verify.details.first().cloned().unwrap_or_else(|| "verification failed".into());
-        (Status::Failed, Reason { code: Reason::DAMAGE.into(), text, next: Some("see verify.details".into()) })
+        (
+            Status::Failed,
+            Reason { code: Reason::DAMAGE.into(), text, next: Some("see verify.details".into()) },
+        )
     })
 }
 
