@@ -143,6 +143,9 @@ pub struct What {
     #[arg(long, value_name = "N", env = "FSDUEL_SEED", hide_env_values = true)]
     pub seed: Option<u64>,
     /// Time limit of one step, as 90s or 5m; exit code 124.
+    ///
+    /// The same limit holds for each phase around the steps: mkfs, mount, unmount,
+    /// read back, fsck.
     #[arg(long, value_name = "DURATION", value_parser = parts::duration)]
     #[arg(env = "FSDUEL_TIMEOUT", hide_env_values = true)]
     pub timeout: Option<Duration>,

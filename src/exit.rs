@@ -2,7 +2,7 @@
 //! changes its meaning. When several apply, [`PRECEDENCE`] says which one is told.
 
 use fsduel_harness::error::{Error, Kind};
-use fsduel_harness::result::{CaseResult, Checked, ClaimVerdict, RunReport, Status};
+use fsduel_harness::result::{CaseResult, Checked, ClaimVerdict, Reason, RunReport, Status};
 
 /// Ran, verified, and every claim that must hold holds.
 pub const OK: u8 = 0;
@@ -50,12 +50,6 @@ pub const PRECEDENCE: [u8; 13] = [
     OK,
 ];
 
-/// The reason code of a case whose fixed amount of work met a limit that its suite does not allow.
-pub const LIMIT_REASON: &str = "limit";
-
-/// The reason code of a case that was asked for something that makes no sense.
-pub const USAGE_REASON: &str = "usage";
-
 /// What the caller asked for, as far as it decides the code.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Asked {
@@ -74,7 +68,7 @@ pub fn code(report: &RunReport, asked: Asked) -> u8 {
     let missing_counts = asked.named || asked.require_all || none_ran;
     let cases = report.cases.iter().map(|case| match case.status {
         // Only the file system itself can tell that a mount option makes no sense.
-        Status::NotRun if case.reason.as_ref().is_some_and(|reason| reason.code == USAGE_REASON) => USAGE,
+        Status::NotRun if case.reason.as_ref().is_some_and(|reason| reason.code == Reason::USAGE) => USAGE,
         Status::NotRun if missing_counts => UNAVAILABLE,
         _ => of_case(case),
     });
@@ -97,7 +91,7 @@ fn of_case(case: &CaseResult) -> u8 {
         Status::Stopped => TIME_LIMIT,
         Status::Failed if is_damaged(case) => DAMAGE,
         Status::Failed => match &case.reason {
-            Some(reason) if reason.code == LIMIT_REASON => CLAIM,
+            Some(reason) if reason.code == Reason::LIMIT => CLAIM,
             _ => DAMAGE,
         },
     }

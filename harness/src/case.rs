@@ -76,7 +76,7 @@ pub struct CaseSpec {
 }
 
 impl CaseResult {
-    /// The result of a case of which nothing has happened yet.
+    /// The result of a case of which nothing has happened yet. It has not passed.
     #[must_use]
     pub fn planned(spec: &CaseSpec) -> Self {
         Self {
@@ -92,7 +92,7 @@ impl CaseResult {
             uuid: None,
             loop_device: None,
             ledger: BTreeMap::new(),
-            status: Status::Passed,
+            status: Status::NotRun,
             reason: None,
             steps: vec![],
             verify: Verify::default(),
@@ -111,7 +111,7 @@ impl CaseSpec {
     /// Its result, if it cannot start.
     #[must_use]
     pub fn not_run(&self, reason: Reason) -> CaseResult {
-        CaseResult { status: Status::NotRun, reason: Some(reason), ..CaseResult::planned(self) }
+        CaseResult { reason: Some(reason), ..CaseResult::planned(self) }
     }
 }
 

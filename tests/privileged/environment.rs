@@ -66,23 +66,22 @@ fn small_store() {
     assert!(told_so.contains("--store") && told_so.contains("--overcommit"), "{told_so}");
 }
 
+/// Sizes of a store on which the work, or mkfs already, runs out of space; and one that has room, but
+/// not while somebody else fills it.
 fn full_store() {
+    let small_files = "many-small-files --set count=60000 --set file-size=4KiB";
+    let directories = "many-directories --set count=12000 --set files=1..1 --set file-size=12KiB";
+    let other =
+        "(sleep 1; dd if=/dev/zero of=$LAB/small/other bs=1M 2>/dev/null; sleep 1; rm $LAB/small/other) &";
     for filesystem in ["btrfs", "ext4", "xfs"] {
-        for workload in ["fill-until-enospc", "many-small-files --set count=60000 --set file-size=4KiB"] {
-            let lab = Lab::new();
-            let script = format!(
-                "mkdir $LAB/small && mount -t tmpfs -o size=120M none $LAB/small && cd / &&
-                 exec $FSDUEL run --workload {workload} --size 400MiB --store $LAB/small --overcommit \
-                 --set pattern=random --fs {filesystem} --json $LAB/report.json"
-            );
-            let output = in_namespace(&lab, &MOUNTS, &script);
-            assert_exits(&output, 7);
-            let report: RunReport =
-                serde_json::from_str(&fs::read_to_string(lab.path("report.json")).unwrap()).unwrap();
-            let case = &report.cases[0];
-            assert_eq!(case.status, Status::Invalid);
-            assert!(case.steps.is_empty() && case.metrics.0.is_empty(), "no number is stored");
-            assert!(case.reason.as_ref().unwrap().text.contains("ran out of space"), "{}", told(&output));
+        for (size, workload, meanwhile) in [
+            ("120M", "fill-until-enospc --set pattern=random", ""),
+            ("120M", small_files, ""),
+            ("120M", directories, ""),
+            ("1100K", small_files, ""),
+            ("500M", small_files, other),
+        ] {
+            runs_out_of_space(filesystem, size, workload, meanwhile);
         }
     }
 }
@@ -102,6 +101,23 @@ fn special_destinations() {
         run() { $FSDUEL run --workload many-small-files --size 64MiB --fs ext4 --store memory --json $1; }
         run null && [ -c null ] && ! run full && [ -c full ] && touch file && run link && [ -L link ] && [ -s file ]";
     assert_exits(&in_namespace(&lab, &MOUNTS, script), 0);
+}
+
+fn runs_out_of_space(filesystem: &str, size: &str, workload: &str, meanwhile: &str) {
+    let lab = Lab::new();
+    let script = format!(
+        "mkdir $LAB/small && mount -t tmpfs -o size={size} none $LAB/small && cd / && {{ {meanwhile}
+         $FSDUEL run --workload {workload} --size 400MiB --store $LAB/small --overcommit --fs {filesystem} \
+         --json $LAB/report.json; }}"
+    );
+    let output = in_namespace(&lab, &MOUNTS, &script);
+    assert_exits(&output, 7);
+    let report: RunReport =
+        serde_json::from_str(&fs::read_to_string(lab.path("report.json")).unwrap()).unwrap();
+    let case = &report.cases[0];
+    assert_eq!(case.status, Status::Invalid);
+    assert!(case.steps.is_empty() && case.metrics.0.is_empty(), "no number is stored");
+    assert!(case.reason.as_ref().unwrap().text.contains("ran out of space"), "{}", told(&output));
 }
 
 fn bare_dev() {

@@ -61,7 +61,7 @@ fn arguments(filesystem: &str) -> Vec<String> {
 }
 
 /// Wait until the worker says that a phase has begun.
-fn wait_for(child: &mut Child, phase: &str) {
+pub fn wait_for(child: &mut Child, phase: &str) {
     let mark = format!("phase: {phase}");
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let seen = lines.by_ref().map_while(Result::ok).any(|line| line.contains(&mark));
@@ -70,7 +70,7 @@ fn wait_for(child: &mut Child, phase: &str) {
     std::thread::spawn(move || lines.count());
 }
 
-fn worker(lab: &Lab) -> Pid {
+pub fn worker(lab: &Lab) -> Pid {
     let of_worker = |pid: &i32| {
         fs::read(format!("/proc/{pid}/cmdline"))
             .is_ok_and(|line| line.windows(8).any(|word| word == b"__worker"))
@@ -123,7 +123,7 @@ fn long_fill() {
 }
 
 /// A folder to put before `PATH`, with a mkfs of the test's own.
-fn fake_mkfs(lab: &Lab, script: &str) -> String {
+pub fn fake_mkfs(lab: &Lab, script: &str) -> String {
     let folder = lab.path("bin");
     fs::create_dir_all(&folder).unwrap();
     let path = folder.join("mkfs.xfs");

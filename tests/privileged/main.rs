@@ -11,6 +11,7 @@ mod environment;
 mod lab;
 mod leaks;
 mod runs;
+mod stops;
 
 use fsduel_harness::fs::{self, Filesystem};
 use fsduel_harness::require::{self, Requirement};
@@ -25,6 +26,7 @@ fn main() {
         trials.extend(damage::trials(*filesystem));
     }
     trials.extend(leaks::trials());
+    trials.extend(stops::trials());
     trials.extend(environment::trials());
     let conclusion = libtest_mimic::run(&arguments, trials);
     if require_all() && !arguments.list && conclusion.num_passed == 0 {

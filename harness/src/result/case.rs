@@ -55,16 +55,46 @@ pub struct Reason {
     pub next: Option<String>,
 }
 
+/// Every `code`, beside the lower-case name of the signal that ended a run (`sigint`).
+impl Reason {
+    /// The harness failed.
+    pub const HARNESS: &str = "harness";
+    /// The worker ended without a result.
+    pub const WORKER_DIED: &str = "worker_died";
+    /// Something was asked for that makes no sense, such as a mount option.
+    pub const USAGE: &str = "usage";
+    /// Nothing is left to run.
+    pub const EMPTY: &str = "empty";
+    /// The machine turned out to lack something.
+    pub const UNAVAILABLE: &str = "unavailable";
+    /// A tool, a module or a right is missing, known before the start.
+    pub const MISSING: &str = "missing";
+    /// The file system cannot have this block size here.
+    pub const BLOCK_SIZE: &str = "block_size";
+    /// The image is smaller than the file system's minimum.
+    pub const IMAGE_SIZE: &str = "image_size";
+    /// The environment broke the measurement.
+    pub const ENVIRONMENT: &str = "environment";
+    /// Data differ, or a file system is damaged.
+    pub const DAMAGE: &str = "damage";
+    /// A fixed amount of work met a limit that its suite does not allow.
+    pub const LIMIT: &str = "limit";
+    /// A time limit ran out.
+    pub const TIMEOUT: &str = "timeout";
+    /// It was asked to stop.
+    pub const STOPPED: &str = "stopped";
+}
+
 impl From<&Error> for Reason {
     fn from(error: &Error) -> Self {
         let code = match error.kind() {
-            Kind::Harness => "harness",
-            Kind::Usage => "usage",
-            Kind::Empty => "empty",
-            Kind::Unavailable => "unavailable",
-            Kind::Environment => "environment",
-            Kind::Damage => "damage",
-            Kind::Stopped => "stopped",
+            Kind::Harness => Self::HARNESS,
+            Kind::Usage => Self::USAGE,
+            Kind::Empty => Self::EMPTY,
+            Kind::Unavailable => Self::UNAVAILABLE,
+            Kind::Environment => Self::ENVIRONMENT,
+            Kind::Damage => Self::DAMAGE,
+            Kind::Stopped => Self::STOPPED,
         };
         Self { code: code.into(), text: error.to_string(), next: error.next_step().map(Into::into) }
     }

@@ -3,6 +3,7 @@
 //! Nothing runs in parallel: kernel threads and the store's disk are shared by the whole machine,
 //! and their time could not be told apart.
 
+mod clock;
 mod costs;
 mod only_ours;
 mod plan;
@@ -54,10 +55,10 @@ pub fn run(plan: &Plan, tell: &mut dyn FnMut(RunEvent)) -> Result<RunReport> {
     let total = u32::try_from(plan.cases.len()).unwrap_or(u32::MAX);
     for spec in &plan.cases {
         let started_s = started.elapsed().as_secs_f64();
-        let mut case = match plan.reason_not_to_run(spec) {
-            Some(reason) => spec.not_run(reason.clone()),
-            None if signal::seen().is_some() => spec.not_run(supervise::signalled()),
-            None => {
+        let mut case = match (plan.reason_not_to_run(spec), signal::seen()) {
+            (Some(reason), _) => spec.not_run(reason.clone()),
+            (None, Some(signal)) => spec.not_run(clock::signalled(signal)),
+            (None, None) => {
                 tell(RunEvent::CaseBegun { id: spec.id(), order: spec.order, total });
                 supervise::supervise(spec, plan.timeout, tell)
             }

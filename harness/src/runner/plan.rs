@@ -12,6 +12,7 @@ use crate::require::{self, Missing, Requirement};
 use crate::result::{Configuration, Manifest, Reason, Reference, StoreInfo, SuiteInfo};
 use crate::scratch;
 use crate::suite::Resolved;
+use crate::sys::signal;
 use crate::units::Bytes;
 
 use super::costs::Costs;
@@ -52,9 +53,11 @@ pub struct Asked {
 ///
 /// # Errors
 ///
-/// Root or loop devices are missing, the store is too small, or a plan cannot fit on a file
-/// system that could otherwise run.
+/// The suite is wrong, or a plan cannot fit on a file system that could otherwise run; or a signal
+/// came meanwhile.
 pub fn plan(resolved: Resolved, asked: &Asked) -> Result<Plan> {
+    // Tools run from here on, and are not to outlive a Ctrl-C.
+    signal::stop_on(&signal::ENDING)?;
     let run_id = manifest::run_id();
     let store = store_info(&resolved.store)?;
     let logical_block_size = logical_block_size(resolved.block_size);
@@ -94,6 +97,9 @@ pub fn plan(resolved: Resolved, asked: &Asked) -> Result<Plan> {
             seed: resolved.seed,
             steps: resolved.steps.clone(),
         });
+    }
+    if let Some(signal) = signal::seen() {
+        return Err(Error::stopped(format!("plan the run: it was ended by {signal}")));
     }
     let costs = Costs::of(&works, resolved.image_size, resolved.preallocate);
     Ok(Plan {
@@ -153,13 +159,13 @@ fn cannot_run(filesystem: &dyn Filesystem, resolved: &Resolved) -> Option<Reason
     let missing = require::check(&filesystem.requirements());
     if let Some(first) = missing.first() {
         let error = all_missing(&format!("run {}", filesystem.name()), &missing).next(first.next.clone());
-        return Some(Reason { code: "missing".into(), ..Reason::from(&error) });
+        return Some(Reason { code: Reason::MISSING.into(), ..Reason::from(&error) });
     }
     let sizes = filesystem.block_sizes();
     if !sizes.contains(&resolved.block_size) {
         let known: Vec<String> = sizes.iter().map(ToString::to_string).collect();
         return Some(Reason {
-            code: "block_size".into(),
+            code: Reason::BLOCK_SIZE.into(),
             text: format!(
                 "cannot mount {} with a block size of {} on this kernel; it can have {}",
                 filesystem.name(),
@@ -171,7 +177,7 @@ fn cannot_run(filesystem: &dyn Filesystem, resolved: &Resolved) -> Option<Reason
     }
     let least = filesystem.min_size();
     (resolved.image_size < least).then(|| Reason {
-        code: "image_size".into(),
+        code: Reason::IMAGE_SIZE.into(),
         text: format!("cannot make {} on {}; it needs {least}", filesystem.name(), resolved.image_size),
         next: Some(format!("--size {least} or more")),
     })

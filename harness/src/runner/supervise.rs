@@ -15,9 +15,7 @@ use crate::sys::spawn::{WorkerExit, WorkerProcess, spawn_worker};
 use crate::worker::WORKER_ARGUMENT;
 
 use super::RunEvent;
-
-/// A run stops within ten seconds of a signal: this much is the worker's, the rest the kernel's.
-const GRACE: Duration = Duration::from_secs(8);
+use super::clock::{Clock, Turn};
 
 /// How often signals and time limits are looked at while the worker says nothing.
 const LOOK: u16 = 100;
@@ -28,16 +26,19 @@ pub(super) fn supervise(
     timeout: Option<Duration>,
     tell: &mut dyn FnMut(RunEvent),
 ) -> CaseResult {
-    let mut watch = Watch::new(timeout);
-    let outcome = start(spec).and_then(|mut worker| {
-        watch.listen(&mut worker, tell)?;
-        worker.wait()
+    let mut watch = Watch { clock: Clock::new(timeout, signal::count()), steps: vec![], case: None };
+    let outcome = start(spec).and_then(|mut worker| match watch.listen(&mut worker, tell)? {
+        Heard::End => worker.wait(),
+        Heard::Nothing => {
+            worker.leave();
+            Err(Error::stopped("wait for the worker: it was killed, and the kernel still writes back"))
+        }
     });
     let mut case = match watch.case.take() {
         Some(case) => *case,
-        None => lost(spec, std::mem::take(&mut watch.steps), outcome, watch.stopped.is_some()),
+        None => lost(spec, std::mem::take(&mut watch.steps), outcome, watch.clock.stopped.is_some()),
     };
-    if let Some(why) = watch.stopped
+    if let Some(why) = watch.clock.stopped
         && case.status == Status::Stopped
     {
         case.reason = Some(why);
@@ -53,50 +54,39 @@ fn start(spec: &CaseSpec) -> Result<WorkerProcess> {
     Ok(worker)
 }
 
-/// Why a run that a signal ended did not finish.
-pub(super) fn signalled() -> Reason {
-    let signal = signal::seen().map_or("signal", Signal::as_str);
-    Reason { code: signal.to_ascii_lowercase(), text: format!("the run was ended by {signal}"), next: None }
-}
-
 /// What is known of a worker.
 struct Watch {
-    timeout: Option<Duration>,
-    deadline: Option<Instant>,
-    kill_at: Option<Instant>,
-    stopped: Option<Reason>,
-    step: String,
-    progress: (u64, u64),
+    clock: Clock,
     steps: Vec<StepResult>,
     case: Option<Box<CaseResult>>,
 }
 
-impl Watch {
-    fn new(timeout: Option<Duration>) -> Self {
-        Self {
-            timeout,
-            deadline: None,
-            kill_at: None,
-            stopped: None,
-            step: String::new(),
-            progress: (0, 0),
-            steps: vec![],
-            case: None,
-        }
-    }
+/// How listening to a worker ended.
+enum Heard {
+    /// It closed its end.
+    End,
+    /// It was killed, and the kernel keeps it longer than a run may take to stop.
+    Nothing,
+}
 
-    /// Take events until the worker closes its end.
-    fn listen(&mut self, worker: &mut WorkerProcess, tell: &mut dyn FnMut(RunEvent)) -> Result<()> {
+impl Watch {
+    /// Take events until the worker ends.
+    fn listen(&mut self, worker: &mut WorkerProcess, tell: &mut dyn FnMut(RunEvent)) -> Result<Heard> {
         let mut pending = Vec::new();
         let mut buffer = vec![0; 64 << 10];
         loop {
-            self.keep_time(worker)?;
+            match self.clock.look(Instant::now(), signal::seen(), signal::count()) {
+                Turn::Wait => {}
+                Turn::Stop => worker.signal(Signal::SIGTERM)?,
+                Turn::Kill => worker.signal(Signal::SIGKILL)?,
+                Turn::Leave => return Ok(Heard::Nothing),
+            }
             if !readable(&worker.events)? {
                 continue;
             }
             let count = worker.events.read(&mut buffer).cannot(|| "listen to the worker".into())?;
             if count == 0 {
-                return Ok(());
+                return Ok(Heard::End);
             }
             pending.extend_from_slice(&buffer[..count]);
             while let Some(end) = pending.iter().position(|byte| *byte == b'\n') {
@@ -110,52 +100,11 @@ impl Watch {
 
     fn note(&mut self, event: &Event) {
         match event {
-            Event::StepBegun { step, .. } => {
-                self.step.clone_from(step);
-                self.progress = (0, 0);
-                self.deadline = self.timeout.map(|limit| Instant::now() + limit);
-            }
-            Event::Progress { count, bytes } => self.progress = (*count, *bytes),
-            Event::StepEnded { step } => {
-                self.deadline = None;
-                self.steps.push((**step).clone());
-            }
+            Event::StepBegun { step, .. } => self.clock.begin(format!("step {step}"), Instant::now()),
+            Event::Phase { phase } => self.clock.begin(phase.clone(), Instant::now()),
+            Event::Progress { count, bytes } => self.clock.progress = (*count, *bytes),
+            Event::StepEnded { step } => self.steps.push((**step).clone()),
             Event::CaseEnded { case } => self.case = Some(case.clone()),
-            Event::Phase { .. } => {}
-        }
-    }
-
-    /// Ask the worker to stop when it is time; kill it when it does not.
-    fn keep_time(&mut self, worker: &WorkerProcess) -> Result<()> {
-        let now = Instant::now();
-        if self.stopped.is_none() {
-            self.stopped = match signal::seen() {
-                Some(_) => Some(signalled()),
-                None => self.deadline.filter(|deadline| now >= *deadline).map(|_| self.timed_out()),
-            };
-            if self.stopped.is_some() {
-                self.kill_at = Some(now + GRACE);
-                return worker.signal(Signal::SIGTERM);
-            }
-        }
-        if self.kill_at.is_some_and(|at| now >= at) {
-            self.kill_at = None;
-            return worker.signal(Signal::SIGKILL);
-        }
-        Ok(())
-    }
-
-    fn timed_out(&self) -> Reason {
-        let (count, bytes) = self.progress;
-        let limit = self.timeout.unwrap_or_default().as_secs_f64();
-        Reason {
-            code: "timeout".into(),
-            text: format!(
-                "step {} did not end within {limit} s: {count} operations and {} were done",
-                self.step,
-                crate::units::Bytes(bytes)
-            ),
-            next: Some("a longer --timeout, or less work with --set".into()),
         }
     }
 }
@@ -176,10 +125,59 @@ fn lost(spec: &CaseSpec, steps: Vec<StepResult>, outcome: Result<WorkerExit>, st
         Err(error) => (Status::Error, Reason::from(&error)),
         Ok(exit) => {
             let text = format!("the worker died before it could tell its result ({exit})");
-            (Status::Error, Reason { code: "worker_died".into(), text, next: None })
+            (Status::Error, Reason { code: Reason::WORKER_DIED.into(), text, next: None })
         }
     };
     case.status = if stopped { Status::Stopped } else { status };
     case.reason = Some(reason);
     case
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn spec() -> CaseSpec {
+        serde_json::from_value(json!({
+            "run_id": "r", "block": 1, "order": 1, "image_size": 0, "logical_block_size": 4096,
+            "configuration": { "id": "a", "filesystem": "a", "mount_options": "", "mkfs_options": [],
+                               "block_size_bytes": 4096, "environment": 0 },
+            "store": "memory", "direct_io": "auto", "preallocate": false, "overcommit": false,
+            "keep": "never", "seed": 1, "steps": [],
+        }))
+        .unwrap()
+    }
+
+    fn event(json: Value) -> Event {
+        serde_json::from_value(json).unwrap()
+    }
+
+    #[test]
+    fn the_finished_steps_of_a_worker_that_died_are_kept_and_the_case_has_not_passed() {
+        let mut watch = Watch { clock: Clock::new(None, 0), steps: vec![], case: None };
+        watch.note(&event(json!({ "event": "step_begun", "step": "files", "total_count": 7 })));
+        watch.note(&event(json!({ "event": "step_ended", "step": {
+            "name": "files", "workload": "w", "started_s": 0.0, "ended": "completed",
+            "facts": {}, "metrics": {}, "read_back": "clean",
+        } })));
+        let case = lost(&spec(), watch.steps, Ok(WorkerExit::Signal(9)), false);
+        assert_eq!((case.status, case.steps.len()), (Status::Error, 1));
+        let reason = case.reason.unwrap();
+        assert_eq!(reason.code, Reason::WORKER_DIED);
+        assert!(reason.text.contains("SIGKILL"), "{}", reason.text);
+    }
+
+    #[test]
+    fn a_worker_that_was_killed_after_a_stop_is_stopped() {
+        let case = lost(&spec(), vec![], Ok(WorkerExit::Signal(9)), true);
+        assert_eq!(case.status, Status::Stopped);
+    }
+
+    #[test]
+    fn a_worker_that_could_not_start_is_an_error() {
+        let case = lost(&spec(), vec![], Err(Error::new("start")), false);
+        assert_eq!(case.status, Status::Error);
+    }
 }

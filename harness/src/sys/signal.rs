@@ -1,16 +1,18 @@
 //! Signals as flags: a handler only stores a number, and loops look at it.
 
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 
 use crate::error::{Cannot, Result};
 
 static FIRST: AtomicI32 = AtomicI32::new(0);
+static COUNT: AtomicU32 = AtomicU32::new(0);
 
 /// Store the first signal, and raise the stop flag of [`crate::command`].
 extern "C" fn store(signal: i32) {
     let _ = FIRST.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
+    COUNT.fetch_add(1, Ordering::Relaxed);
     stop_flag().store(true, Ordering::Relaxed);
 }
 
@@ -40,6 +42,12 @@ pub fn stop_on(signals: &[Signal]) -> Result<()> {
 #[must_use]
 pub fn seen() -> Option<Signal> {
     Signal::try_from(FIRST.load(Ordering::Relaxed)).ok()
+}
+
+/// How many of these signals came.
+#[must_use]
+pub fn count() -> u32 {
+    COUNT.load(Ordering::Relaxed)
 }
 
 /// The signals that end a run in order.

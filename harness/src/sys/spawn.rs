@@ -129,6 +129,12 @@ impl WorkerProcess {
         self.poll(WaitIdOptions::EXITED | WaitIdOptions::NOHANG)
     }
 
+    /// Do not wait for its end, although it was killed. Only where this process ends, too: nobody
+    /// else knows when the worker is gone.
+    pub fn leave(self) {
+        std::mem::forget(self);
+    }
+
     fn poll(&mut self, options: WaitIdOptions) -> Result<Option<WorkerExit>> {
         if self.exit.is_none() {
             self.exit = match waitid(WaitId::PidFd(self.pidfd.as_fd()), options) {

@@ -5,19 +5,22 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::case::{CaseSpec, DirectIo, Keep, Store};
-use crate::error::{Cannot, Error, Kind, Result};
+use crate::error::{Cannot, Error, Result};
 use crate::fs::{self, Filesystem, MkfsOptions};
-use crate::result::{CaseResult, Checked, EndedWord, Metrics, Reason, Status, StepResult, Verify};
+use crate::result::{CaseResult, Checked, Metrics, Reason, Status};
 use crate::scratch::{Mount, Scratch, ScratchSpec, Tag};
 use crate::sys::caller::give_to_caller;
 use crate::units::Bytes;
 use crate::verify::fsck::fsck;
 use crate::verify::kernel_log::KernelLog;
-use crate::workload::{self, StepSpec, Workload};
+use crate::workload::{self, Workload};
 
+use super::cold::Cold;
+use super::orphans;
 use super::step::Bench;
 use super::store::StoreWatch;
 use super::tell::Tell;
+use super::verdict::{all_of, ends_the_case, not_allowed, not_clean, status_of};
 
 /// Run the case. Whatever happens ends up in the result.
 pub(super) fn run(spec: &CaseSpec, tell: &mut Tell) -> CaseResult {
@@ -42,7 +45,11 @@ impl Case<'_> {
         let mut log = KernelLog::begin();
         self.tell.phase("attach");
         let mut scratch = Scratch::attach(&scratch_spec(self.spec)?)?;
-        let worked = self.work(filesystem, &mut scratch, &mut log);
+        let watch = StoreWatch::new(store_folder(&self.spec.store), self.spec.preallocate);
+        let worked = self
+            .work(filesystem, &mut scratch, &mut log, &watch)
+            .map_err(|error| watch.blame(error, &scratch, &mut log));
+        self.tell.phase("unmount");
         let unmounted = scratch.unmount();
         self.read_log(log, &scratch);
         self.keep(&scratch, worked.is_ok() && unmounted.is_ok());
@@ -56,25 +63,24 @@ impl Case<'_> {
         filesystem: &'static dyn Filesystem,
         scratch: &mut Scratch,
         log: &mut KernelLog,
+        watch: &StoreWatch,
     ) -> Result<()> {
-        let watch = StoreWatch::new(store_folder(&self.spec.store), self.spec.preallocate);
-        if let Err(error) = self.make(filesystem, scratch) {
-            // A mkfs that ran out of store has failed because of the environment.
-            watch.check(scratch, log)?;
-            return Err(error);
-        }
-        self.mount(filesystem, scratch)?;
+        let cold = Cold::new(self.spec)?;
+        self.make(filesystem, scratch)?;
+        self.mount(filesystem, scratch, &cold)?;
         let sequence = self.sequence(filesystem)?;
-        let mut bench = Bench::new(self.spec, filesystem, scratch, log, &watch, self.tell, self.started);
-        for (step, workload) in self.spec.steps.iter().zip(sequence) {
-            let (step, details) = bench.run(step, &*workload)?;
-            self.result.verify.details.extend(details);
-            self.result.steps.push(step);
-            if let Some(why) = self.result.steps.last().and_then(ends_the_case) {
-                self.result.verify.details.push(why);
-                break;
-            }
-        }
+        let bench = Bench {
+            spec: self.spec,
+            filesystem,
+            scratch,
+            log,
+            watch,
+            cold: &cold,
+            tell: self.tell,
+            started: self.started,
+            filled: None,
+        };
+        run_steps(bench, &sequence, &mut self.result)?;
         self.tell.phase("unmount");
         scratch.unmount()?;
         scratch.go_cold()?;
@@ -100,16 +106,25 @@ impl Case<'_> {
         let output = scratch.mkfs(&invocation)?;
         self.result.metrics.set("mkfs_s", begun.elapsed().as_secs_f64());
         let description = filesystem.describe(device.path(), &output)?;
+        orphans::reap();
         self.result.features = description.features;
         self.result.ledger = description.ledger;
         Ok(())
     }
 
-    fn mount(&mut self, filesystem: &'static dyn Filesystem, scratch: &mut Scratch) -> Result<()> {
+    fn mount(
+        &mut self,
+        filesystem: &'static dyn Filesystem,
+        scratch: &mut Scratch,
+        cold: &Cold,
+    ) -> Result<()> {
         self.tell.phase("mount");
+        // mkfs and the tools that describe what it made have warmed the device.
+        cold.chill(scratch)?;
         let begun = Instant::now();
         scratch.mount(filesystem, &mount_options(self.spec, filesystem))?;
         self.result.metrics.set("mount_s", begun.elapsed().as_secs_f64());
+        cold.check_mounted(scratch)?;
         self.result.mount_options_effective = scratch.mounted().map(Mount::effective_options).transpose()?;
         Ok(())
     }
@@ -118,6 +133,7 @@ impl Case<'_> {
     fn check(&mut self, filesystem: &dyn Filesystem, scratch: &Scratch) -> Result<()> {
         self.tell.phase("fsck");
         let (verdict, seconds) = fsck(filesystem, scratch.device().path())?;
+        orphans::reap();
         if let Some(seconds) = seconds {
             self.result.metrics.set("fsck_s", seconds);
         }
@@ -168,12 +184,12 @@ impl Case<'_> {
         result.verify.read_back = all_of(result.steps.iter().map(|step| step.read_back));
         let failed = match &outcome {
             Err(error) => Some((status_of(error), Reason::from(error))),
-            Ok(()) => not_clean(&result.verify).or_else(|| not_allowed(self.spec, result)),
+            Ok(()) => not_clean(&result.verify).or_else(|| not_allowed(&self.spec.steps, &result.steps)),
         };
-        if let Some((status, reason)) = failed {
-            result.status = status;
-            result.reason = Some(reason);
-        }
+        (result.status, result.reason) = match failed {
+            Some((status, reason)) => (status, Some(reason)),
+            None => (Status::Passed, None),
+        };
         if result.status == Status::Invalid {
             // No number of an invalid case is shown, so none is stored.
             result.steps.clear();
@@ -182,63 +198,18 @@ impl Case<'_> {
     }
 }
 
-/// What the status of a case is after an error.
-fn status_of(error: &Error) -> Status {
-    match error.kind() {
-        Kind::Harness => Status::Error,
-        Kind::Environment => Status::Invalid,
-        Kind::Damage => Status::Failed,
-        Kind::Stopped => Status::Stopped,
-        Kind::Usage | Kind::Unavailable | Kind::Empty => Status::NotRun,
+/// One after the other, to the first that no other can follow.
+fn run_steps(mut bench: Bench, sequence: &[Arc<dyn Workload>], result: &mut CaseResult) -> Result<()> {
+    for (step, workload) in bench.spec.steps.iter().zip(sequence) {
+        let (step, details) = bench.run(step, &**workload)?;
+        let end = ends_the_case(&step);
+        result.verify.details.extend(details.into_iter().chain(end.clone()));
+        result.steps.push(step);
+        if end.is_some() {
+            break;
+        }
     }
-}
-
-/// Why no step can follow this one.
-fn ends_the_case(step: &StepResult) -> Option<String> {
-    let name = &step.name;
-    if step.read_back != Checked::Clean {
-        return Some(format!("steps after {name} were not run: its tree is not as it must be"));
-    }
-    let cut_short = step.ended == EndedWord::Limit && step.facts.file_size_bytes.is_none();
-    cut_short.then(|| format!("steps after {name} were not run: a limit cut its tree short"))
-}
-
-fn not_clean(verify: &Verify) -> Option<(Status, Reason)> {
-    let damaged = [verify.read_back, verify.fsck, verify.kernel_log].contains(&Checked::Damaged);
-    damaged.then(|| {
-        let text = verify.details.first().cloned().unwrap_or_else(|| "verification failed".into());
-        (Status::Failed, Reason { code: "damage".into(), text, next: Some("see verify.details".into()) })
-    })
-}
-
-/// A fixed amount of work that met a limit, where the suite does not allow one.
-fn not_allowed(spec: &CaseSpec, result: &CaseResult) -> Option<(Status, Reason)> {
-    let broken = |(step, spec): &(&StepResult, &StepSpec)| {
-        // A limit is what a fill is for.
-        step.ended == EndedWord::Limit && step.facts.file_size_bytes.is_none() && !spec.allow_limit
-    };
-    let (step, _) = result.steps.iter().zip(&spec.steps).find(broken)?;
-    let limit = step.limit.as_ref()?;
-    let text = format!(
-        "step {} met a limit after {} operations: {}",
-        step.name,
-        limit.at_count,
-        limit.text.as_deref().unwrap_or("no room")
-    );
-    let next = Some("a larger --size, or fewer files with --set".into());
-    Some((Status::Failed, Reason { code: "limit".into(), text, next }))
-}
-
-fn all_of(checks: impl Iterator<Item = Checked>) -> Checked {
-    checks.reduce(worse).unwrap_or_default()
-}
-
-fn worse(a: Checked, b: Checked) -> Checked {
-    match (a, b) {
-        (Checked::Damaged, _) | (_, Checked::Damaged) => Checked::Damaged,
-        (Checked::NotChecked, _) | (_, Checked::NotChecked) => Checked::NotChecked,
-        _ => Checked::Clean,
-    }
+    Ok(())
 }
 
 /// The file system's own defaults, then what was asked for: the later one wins.

@@ -8,9 +8,13 @@
 
 mod abandon;
 mod case;
+mod cold;
+mod limit;
+mod orphans;
 mod step;
 mod store;
 mod tell;
+mod verdict;
 
 use std::io::{BufRead, BufReader, Read, Stdin};
 

@@ -2,41 +2,44 @@
 
 use std::fs::File;
 use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use nix::errno::Errno;
 
 use crate::case::CaseSpec;
 use crate::command::{stop_flag, stop_requested};
-use crate::error::{Cannot, Error, Result};
-use crate::fs::{Filesystem, SpaceDetail};
+use crate::error::{Cannot, Error, Kind, Result};
+use crate::fs::Filesystem;
 use crate::measure::{Running, Stop, Target};
 use crate::ops::{Counts, Op, Reach, Real, Record};
 use crate::result::{Checked, EndedWord, Facts, Limit, Metrics, StepResult, Which};
-use crate::scratch::Scratch;
-use crate::sys::statfs::{StatFs, statfs};
+use crate::scratch::{Mount, Scratch};
+use crate::sys::statfs::statfs;
 use crate::units::Bytes;
 use crate::verify::kernel_log::KernelLog;
 use crate::verify::{ReadBack, read_back};
-use crate::workload::{self, Ended, StepSpec, Workload};
+use crate::workload::{self, StepSpec, Workload};
 
 use super::abandon::drop_dirty_files;
 use super::case::mount_options;
+use super::cold::{Cold, check_files};
+use super::limit::{Moment, judge};
 use super::store::StoreWatch;
 use super::tell::Tell;
 
 /// A mounted scratch file system on which steps run, one after the other.
 pub(super) struct Bench<'a> {
-    spec: &'a CaseSpec,
-    filesystem: &'static dyn Filesystem,
-    scratch: &'a mut Scratch,
-    log: &'a mut KernelLog,
-    watch: &'a StoreWatch,
-    tell: &'a mut Tell,
-    started: Instant,
+    pub(super) spec: &'a CaseSpec,
+    pub(super) filesystem: &'static dyn Filesystem,
+    pub(super) scratch: &'a mut Scratch,
+    pub(super) log: &'a mut KernelLog,
+    pub(super) watch: &'a StoreWatch,
+    pub(super) cold: &'a Cold,
+    pub(super) tell: &'a mut Tell,
+    pub(super) started: Instant,
     /// Size of the file that an earlier step left, where one filled the file system.
-    filled: Option<Bytes>,
+    pub(super) filled: Option<Bytes>,
 }
 
 /// What the work came to, before anything was verified.
@@ -44,20 +47,6 @@ struct Worked {
     record: Record,
     limit: Option<Limit>,
     metrics: Metrics,
-}
-
-impl<'a> Bench<'a> {
-    pub(super) fn new(
-        spec: &'a CaseSpec,
-        filesystem: &'static dyn Filesystem,
-        scratch: &'a mut Scratch,
-        log: &'a mut KernelLog,
-        watch: &'a StoreWatch,
-        tell: &'a mut Tell,
-        started: Instant,
-    ) -> Self {
-        Self { spec, filesystem, scratch, log, watch, tell, started, filled: None }
-    }
 }
 
 impl Bench<'_> {
@@ -74,31 +63,26 @@ impl Bench<'_> {
         let started_s = self.started.elapsed().as_secs_f64();
         let total = workload::totals(workload, self.spec.seed).map(|counts| counts.total());
         self.tell.step_begun(&step.name, total);
-        let mut worked = self.work(step, workload)?;
-        let back = self.read_back(step, workload, &mut worked)?;
-        let result = StepResult {
-            name: step.name.clone(),
-            workload: step.workload.clone(),
-            started_s,
-            ended: match worked.limit {
-                None => EndedWord::Completed,
-                Some(_) => EndedWord::Limit,
-            },
-            facts: facts(workload, &worked, &back),
-            limit: worked.limit,
-            metrics: worked.metrics,
-            latency: worked.record.latency,
-            series: worked.record.series,
-            read_back: back.checked,
-        };
+        let outcome = self.work_and_read_back(step, workload);
+        if outcome.is_err() && stop_requested() && workload.fills() {
+            self.abandon(step);
+        }
+        let (worked, back) = outcome?;
+        let result = result_of(step, workload, started_s, worked, &back);
         self.tell.step_ended(&result);
         Ok((result, back.details.iter().map(|detail| format!("{}: {detail}", step.name)).collect()))
     }
 
-    fn mount_path(&self) -> Result<PathBuf> {
-        let mount =
-            self.scratch.mounted().ok_or_else(|| Error::new("work on a file system that is not mounted"))?;
-        Ok(mount.path().to_owned())
+    fn work_and_read_back(&mut self, step: &StepSpec, workload: &dyn Workload) -> Result<(Worked, ReadBack)> {
+        let mut worked = self.work(step, workload)?;
+        let back = self.read_back(step, workload, &mut worked)?;
+        Ok((worked, back))
+    }
+
+    fn abandon(&self, step: &StepSpec) {
+        if let Some(mount) = self.scratch.mounted() {
+            drop_dirty_files(&mount.path().join(&step.name));
+        }
     }
 
     fn root(&self) -> Result<File> {
@@ -107,81 +91,37 @@ impl Bench<'_> {
 
     /// From the start of the clock to its third stop.
     fn work(&mut self, step: &StepSpec, workload: &dyn Workload) -> Result<Worked> {
-        let mount = self.mount_path()?;
         let root = self.root()?;
+        let mount = self.scratch.mounted().map(Mount::path).unwrap_or(Path::new("")).to_owned();
         rustix::fs::syncfs(&root).cannot(|| "sync before the step".into())?;
         let target = target_of(self.scratch, &mount, self.filesystem);
+        let (scratch, watch, log, tell) = (&*self.scratch, self.watch, &mut *self.log, &mut *self.tell);
+        let progress = Box::new(|count, bytes| {
+            tell.progress(count, bytes);
+            watch.glance(scratch, log);
+        });
+        let mut real = Real::new(duplicate(&root)?, stop_flag(), progress);
         let mut clock = Running::start(&target)?;
-        let (outcome, record) = {
-            let tell = &mut *self.tell;
-            let progress = Box::new(|count, bytes| tell.progress(count, bytes));
-            let descriptor = root.try_clone().cannot(|| "duplicate a descriptor".into())?;
-            let mut real = Real::new(descriptor, stop_flag(), progress);
-            let outcome = workload.run(&mut real, self.spec.seed);
-            clock.stop(Stop::Returned, &target)?;
-            (outcome, real.into_record())
-        };
+        let outcome = workload.run(&mut real, self.spec.seed);
+        clock.stop(Stop::Returned, &target)?;
+        // The sync would write back all that is dirty, which can take longer than a stop may.
+        check_stop(step)?;
         let now = Moment::of(self.filesystem, &root);
         let synced = rustix::fs::syncfs(&root);
         clock.stop(Stop::Synced, &target)?;
+        check_stop(step)?;
+        let record = real.into_record();
         drop(root);
-        if stop_requested() {
-            if workload.fills() {
-                drop_dirty_files(&mount.join(&step.name));
-            }
-            return Err(Error::stopped(format!("finish step {}: it was asked to stop", step.name)));
-        }
         self.watch.check(self.scratch, self.log)?;
         synced
             .cannot(|| format!("bring the data of step {} to the device (syncfs)", step.name))
-            .map_err(|error| error.of_kind(crate::error::Kind::Damage))?;
-        let limit = self.judge(step, outcome, &record, now)?;
+            .map_err(|error| error.of_kind(Kind::Damage))?;
+        let limit = judge(self.filesystem, &step.name, outcome, &record, now)?;
         self.tell.phase("unmount");
         self.scratch.unmount()?;
         clock.stop(Stop::Unmounted, &target_of(self.scratch, &mount, self.filesystem))?;
-        self.scratch.go_cold()?;
         let metrics = clock.finish(&record.counts);
         Ok(Worked { record, limit, metrics })
-    }
-
-    /// Tell a limit of the file system from a fault.
-    fn judge(
-        &self,
-        step: &StepSpec,
-        outcome: crate::ops::Result<Ended>,
-        record: &Record,
-        now: Result<Moment>,
-    ) -> Result<Option<Limit>> {
-        let ended = match outcome {
-            Ok(ended) => ended,
-            Err(failure) if is_limit(failure.errno) => Ended::Limit { which: None, failure: Some(failure) },
-            Err(failure) => {
-                let doing = format!("do the work of step {}", step.name);
-                return Err(Error::damage(doing)
-                    .because(failure)
-                    .next("look at the kernel log; the disk or the file system is faulty"));
-            }
-        };
-        let Ended::Limit { which, failure } = ended else { return Ok(None) };
-        let (which, text) = match (which, &failure) {
-            (Some(which), _) => (which, None),
-            (None, Some(failure)) => {
-                let now = now?;
-                let (which, text) = self.filesystem.limit(failure.errno, &now.statfs, now.space.as_ref());
-                (which, Some(text))
-            }
-            (None, None) => (Which::FileSize, None),
-        };
-        let limit = Limit {
-            which,
-            errno: failure.as_ref().map(|failure| format!("{:?}", failure.errno)),
-            call: failure.as_ref().map(|failure| failure.op.name().to_owned()),
-            path: failure.as_ref().map(|failure| failure.path.clone()),
-            at_count: record.counts.total(),
-            at_bytes: record.counts.written_bytes,
-            text,
-        };
-        Ok(Some(limit))
     }
 
     /// Mount again, cold; compare everything; leave the next step a cold mount.
@@ -192,9 +132,9 @@ impl Bench<'_> {
         worked: &mut Worked,
     ) -> Result<ReadBack> {
         self.tell.phase("read back");
-        let options = mount_options(self.spec, self.filesystem);
-        self.scratch.mount(self.filesystem, &options)?;
+        self.mount_cold()?;
         let root = self.root()?;
+        check_files(root.as_fd(), workload, self.spec.seed)?;
         let reach = self.reach(workload, worked);
         let back = read_back(root.as_fd(), workload, &step.name, self.spec.seed, reach, stop_flag())?;
         drop(root);
@@ -203,10 +143,22 @@ impl Bench<'_> {
             self.recover(workload, &mut worked.metrics)?;
         }
         self.scratch.unmount()?;
-        self.scratch.go_cold()?;
         self.watch.check(self.scratch, self.log)?;
-        self.scratch.mount(self.filesystem, &options)?;
+        self.mount_cold()?;
         Ok(back)
+    }
+
+    /// Mount what was mounted before with the same options, with cold caches.
+    fn mount_cold(&mut self) -> Result<()> {
+        self.cold.chill(self.scratch)?;
+        self.scratch.mount(self.filesystem, &mount_options(self.spec, self.filesystem)).map_err(|error| {
+            match error.errno() {
+                None | Some(Errno::EBUSY | Errno::ENOMEM) => error,
+                // The options were right the first time, so it is what the device holds.
+                Some(_) => error.of_kind(Kind::Damage),
+            }
+        })?;
+        self.cold.check_mounted(self.scratch)
     }
 
     /// How far the work came, so that the plan of what must exist ends there too.
@@ -241,8 +193,7 @@ impl Bench<'_> {
             // The fill is root's and takes the reserve, so what is free for root counts.
             Ok(statfs(&root)?.free)
         };
-        let descriptor = root.try_clone().cannot(|| "duplicate a descriptor".into())?;
-        let mut real = Real::new(descriptor, stop_flag(), Box::new(|_, _| {}));
+        let mut real = Real::new(duplicate(&root)?, stop_flag(), Box::new(|_, _| {}));
         if let Some(recovered) = workload.recover(&mut real, self.spec.seed, &mut free)? {
             self.filled = Some(recovered.second_size);
             metrics.set("recovered_s", recovered.freed_s);
@@ -261,21 +212,36 @@ fn target_of<'a>(scratch: &'a Scratch, mount: &'a Path, filesystem: &'static dyn
     Target { device: scratch.device().name(), image: scratch.image().as_fd(), mount, filesystem }
 }
 
-/// The file system at the moment when the work ended, to tell which limit it met.
-struct Moment {
-    statfs: StatFs,
-    space: Option<SpaceDetail>,
+fn duplicate(root: &File) -> Result<File> {
+    root.try_clone().cannot(|| "duplicate a descriptor".into())
 }
 
-impl Moment {
-    fn of(filesystem: &dyn Filesystem, root: &File) -> Result<Self> {
-        Ok(Self { statfs: statfs(root)?, space: filesystem.space(root)? })
+fn check_stop(step: &StepSpec) -> Result<()> {
+    match stop_requested() {
+        true => Err(Error::stopped(format!("finish step {}: it was asked to stop", step.name))),
+        false => Ok(()),
     }
 }
 
-/// The errnos with which a file system says that it is full, in one way or another.
-fn is_limit(errno: Errno) -> bool {
-    matches!(errno, Errno::ENOSPC | Errno::EDQUOT | Errno::EMLINK | Errno::EFBIG)
+fn result_of(
+    step: &StepSpec,
+    workload: &dyn Workload,
+    started_s: f64,
+    worked: Worked,
+    back: &ReadBack,
+) -> StepResult {
+    StepResult {
+        name: step.name.clone(),
+        workload: step.workload.clone(),
+        started_s,
+        ended: if worked.limit.is_some() { EndedWord::Limit } else { EndedWord::Completed },
+        facts: facts(workload, &worked, back),
+        limit: worked.limit,
+        metrics: worked.metrics,
+        latency: worked.record.latency,
+        series: worked.record.series,
+        read_back: back.checked,
+    }
 }
 
 fn facts(workload: &dyn Workload, worked: &Worked, back: &ReadBack) -> Facts {

@@ -5,9 +5,10 @@
 //! trusted. The store's free space, the image itself, the kernel's log and the mount's flags all
 //! speak, and the first sync error sticks.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::scratch::Scratch;
 use crate::sys::statfs::statfs;
 use crate::units::Bytes;
@@ -20,11 +21,33 @@ const FULL: Bytes = Bytes::mib(1);
 pub(super) struct StoreWatch {
     folder: Option<PathBuf>,
     preallocated: bool,
+    /// It was full at a moment: others fill a store too, and free it again.
+    was_full: Cell<bool>,
 }
 
 impl StoreWatch {
     pub(super) fn new(folder: Option<PathBuf>, preallocated: bool) -> Self {
-        Self { folder, preallocated }
+        Self { folder, preallocated, was_full: Cell::new(false) }
+    }
+
+    /// Look while the work goes on; what is seen is told by [`check`](Self::check).
+    pub(super) fn glance(&self, scratch: &Scratch, log: &mut KernelLog) {
+        log.drain();
+        if !self.preallocated && self.full(scratch).unwrap_or(false) {
+            self.was_full.set(true);
+        }
+    }
+
+    /// Why something failed, whatever it was: a store without space breaks mkfs, mounts and checks
+    /// as well, and none of them can tell.
+    pub(super) fn blame(&self, error: Error, scratch: &Scratch, log: &mut KernelLog) -> Error {
+        match error.kind() {
+            Kind::Stopped | Kind::Environment => error,
+            _ => match self.check(scratch, log) {
+                Err(cause) if cause.kind() == Kind::Environment => cause,
+                _ => error,
+            },
+        }
     }
 
     /// Whether the environment, not the file system, has broken something.
@@ -33,13 +56,13 @@ impl StoreWatch {
     ///
     /// It has: an error of the environment, with the sign that told.
     pub(super) fn check(&self, scratch: &Scratch, log: &mut KernelLog) -> Result<()> {
-        log.drain();
+        self.glance(scratch, log);
         scratch.image().check_unchanged()?;
         let device = scratch.device().name();
         if log.host_out_of_space(device) {
             return Err(self.out_of_space(scratch, "the kernel logged a space allocation error"));
         }
-        if !self.preallocated && self.full(scratch)? {
+        if self.was_full.get() {
             return Err(self.out_of_space(scratch, "the store has no space left"));
         }
         if let Some(mount) = scratch.mounted()

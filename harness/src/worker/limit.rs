@@ -1,0 +1,128 @@
+//! Tells a limit of the file system from a fault, by the errno and by the state it was met in.
+
+use std::fs::File;
+
+use nix::errno::Errno;
+
+use crate::error::{Error, Result};
+use crate::fs::{Filesystem, SpaceDetail};
+use crate::ops::{self, Failure, Record};
+use crate::result::{Limit, Which};
+use crate::sys::statfs::{StatFs, statfs};
+use crate::workload::Ended;
+
+/// The file system at the moment when the work ended, to tell which limit it met.
+pub(super) struct Moment {
+    statfs: StatFs,
+    space: Option<SpaceDetail>,
+}
+
+impl Moment {
+    pub(super) fn of(filesystem: &dyn Filesystem, root: &File) -> Result<Self> {
+        Ok(Self { statfs: statfs(root)?, space: filesystem.space(root)? })
+    }
+}
+
+/// The limit that ended the work, if one did.
+///
+/// # Errors
+///
+/// The work ended with an errno that is no limit: damage.
+pub(super) fn judge(
+    filesystem: &dyn Filesystem,
+    step: &str,
+    outcome: ops::Result<Ended>,
+    record: &Record,
+    now: Result<Moment>,
+) -> Result<Option<Limit>> {
+    let (which, failure) = match outcome {
+        Ok(Ended::Completed) => return Ok(None),
+        Ok(Ended::Limit { which, failure }) => (which, failure),
+        Err(failure) if is_limit(failure.errno) => (None, Some(failure)),
+        Err(failure) => {
+            return Err(Error::damage(format!("do the work of step {step}"))
+                .because(failure)
+                .next("look at the kernel log; the disk or the file system is faulty"));
+        }
+    };
+    let (which, text) = match (which, &failure) {
+        (Some(which), _) => (which, None),
+        (None, Some(failure)) => {
+            let now = now?;
+            let (which, text) = filesystem.limit(failure.errno, &now.statfs, now.space.as_ref());
+            (which, Some(text))
+        }
+        (None, None) => (Which::FileSize, None),
+    };
+    Ok(Some(limit(which, failure, record, text)))
+}
+
+fn limit(which: Which, failure: Option<Failure>, record: &Record, text: Option<String>) -> Limit {
+    Limit {
+        which,
+        errno: failure.as_ref().map(|failure| format!("{:?}", failure.errno)),
+        call: failure.as_ref().map(|failure| failure.op.name().to_owned()),
+        path: failure.map(|failure| failure.path),
+        at_count: record.counts.total(),
+        at_bytes: record.counts.written_bytes,
+        text,
+    }
+}
+
+/// The errnos with which a file system says that it is full, in one way or another.
+fn is_limit(errno: Errno) -> bool {
+    matches!(errno, Errno::ENOSPC | Errno::EDQUOT | Errno::EMLINK | Errno::EFBIG)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Kind;
+    use crate::fs::ALL;
+    use crate::ops::Op;
+    use crate::units::Bytes;
+
+    fn judged(outcome: ops::Result<Ended>) -> Result<Option<Limit>> {
+        let full = StatFs {
+            total: Bytes::gib(1),
+            free: Bytes(0),
+            available: Bytes(0),
+            inodes: 1000,
+            inodes_free: 500,
+            read_only: false,
+        };
+        let now = Ok(Moment { statfs: full, space: None });
+        judge(ALL[0], "fill", outcome, &Record::default(), now)
+    }
+
+    fn failed(op: Op, errno: Errno) -> Failure {
+        Failure { op, path: "fill/file".into(), errno }
+    }
+
+    #[test]
+    fn completed_work_has_no_limit() {
+        assert_eq!(judged(Ok(Ended::Completed)).unwrap(), None);
+    }
+
+    #[test]
+    fn no_space_is_a_limit_whichever_call_says_it() {
+        for op in [Op::Mkdir, Op::Create, Op::Write, Op::Fsync, Op::Close] {
+            let limit = judged(Err(failed(op, Errno::ENOSPC))).unwrap().unwrap();
+            assert_eq!(limit.errno.as_deref(), Some("ENOSPC"));
+            assert_eq!(limit.call.as_deref(), Some(op.name()));
+        }
+    }
+
+    #[test]
+    fn any_other_errno_is_damage() {
+        for errno in [Errno::EIO, Errno::EROFS, Errno::EUCLEAN] {
+            assert_eq!(judged(Err(failed(Op::Write, errno))).unwrap_err().kind(), Kind::Damage);
+        }
+    }
+
+    #[test]
+    fn a_cap_is_a_limit_without_errno() {
+        let limit = judged(Ok(Ended::Limit { which: None, failure: None })).unwrap().unwrap();
+        assert_eq!((limit.which, limit.errno), (Which::FileSize, None));
+    }
+}
