@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use super::mount_table;
-use crate::error::{Cannot, Error, Kind, Result};
+use crate::error::{Cannot, Error, Result};
 use crate::sys::errno;
 use crate::units::Bytes;
 
