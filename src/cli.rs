@@ -61,7 +61,7 @@ pub enum Command {
     List(ListArguments),
     /// Check what this machine has and lacks, and say what gets it.
     Doctor(DoctorArguments),
-    /// Find loop devices that a killed run left; free them with --force.
+    /// Find what a run left: loop devices, images of --keep; free it with --force.
     Gc(GcArguments),
     /// Print completions for a shell.
     #[command(hide = true)]
@@ -288,6 +288,9 @@ pub struct DoctorArguments {
 /// Arguments of `fsduel gc`.
 #[derive(Debug, Args)]
 pub struct GcArguments {
+    /// Folder where kept images are looked for [default: /var/tmp].
+    #[arg(long, value_name = "DIR", env = "FSDUEL_STORE", hide_env_values = true)]
+    pub store: Option<PathBuf>,
     /// Free what was found.
     #[arg(long)]
     pub force: bool,

@@ -26,7 +26,7 @@ pub use fsduel_harness::case::Store;
 pub use fsduel_harness::manifest::memory_available;
 pub use fsduel_harness::require::check;
 pub use fsduel_harness::runner::RunEvent;
-pub use fsduel_harness::scratch::{Found, find_ours, free};
+pub use fsduel_harness::scratch::{Found, Kept, find_kept, find_ours, free, remove_kept};
 pub use worker::run_if_worker;
 pub use workload::Parameter;
 
@@ -258,6 +258,11 @@ impl Plan {
             self.inner.manifest.store.path,
             costs.disk_highest,
         )
+    }
+
+    /// What makes the figures less trustworthy, as far as it is known before the start.
+    pub fn warnings(&self) -> impl Iterator<Item = &str> {
+        self.inner.manifest.warnings.iter().map(|warning| warning.text.as_str())
     }
 
     /// The cases with their commands, and the steps.

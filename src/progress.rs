@@ -4,11 +4,13 @@
 //! a redraw while a step is timed would be work on the machine that is measured.
 
 use std::io::{IsTerminal, Write};
+use std::os::fd::AsFd;
 use std::sync::{Mutex, PoisonError};
 
 use fsduel_harness::case::Event;
 use fsduel_harness::result::{CaseResult, Checked, EndedWord, Reason, Status, StepResult};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::parts::RunEvent;
 
@@ -28,6 +30,18 @@ pub fn above(write: impl FnOnce()) {
     match bar {
         Some(bar) => bar.suspend(write),
         None => write(),
+    }
+}
+
+/// A line on stderr, if it is taken at once. A reader that has stalled must not stall the run,
+/// which could not even be ended then: its lines are dropped.
+pub fn line(text: &str) {
+    let stderr = std::io::stderr();
+    let mut fds = [PollFd::new(stderr.as_fd(), PollFlags::POLLOUT)];
+    if poll(&mut fds, PollTimeout::ZERO).is_ok_and(|ready| ready > 0) {
+        above(|| {
+            let _ = writeln!(std::io::stderr(), "{text}");
+        });
     }
 }
 
@@ -97,9 +111,7 @@ impl Progress {
     /// A line that stays.
     fn line(&self, text: &str) {
         if !self.quiet {
-            above(|| {
-                let _ = writeln!(std::io::stderr(), "{text}");
-            });
+            line(text);
         }
     }
 }

@@ -1,13 +1,15 @@
-//! `fsduel gc`: devices of ours that outlived their run.
+//! `fsduel gc`: devices of ours that outlived their run, and images that `--keep` kept.
 //!
 //! A run leaves nothing even when it is killed. What is found here was kept alive from outside: a
 //! mount namespace that copied ours, or a program that still has the device open. Only devices
-//! that carry our tag and whose run is dead are ever freed.
+//! that carry our tag and whose run is dead are ever freed, and only files that carry it removed.
 
 use std::io::Write;
+use std::path::Path;
 
 use fsduel_harness::error::Cannot;
 use fsduel_harness::require::Requirement;
+use fsduel_harness::suite::DEFAULT_STORE;
 use fsduel_harness::{Error, Result};
 
 use crate::cli::GcArguments;
@@ -17,6 +19,7 @@ use crate::{exit, parts};
 /// List what is left; free it with `--force`.
 pub fn gc(arguments: &GcArguments) -> Result<u8> {
     let found = parts::find_ours()?;
+    let kept = parts::find_kept(arguments.store.as_deref().unwrap_or(Path::new(DEFAULT_STORE)))?;
     let mut code = exit::OK;
     // Others cannot open the devices, and an empty list would be no answer.
     if let Some(missing) = parts::check(&[Requirement::Root]).into_iter().next() {
@@ -24,7 +27,7 @@ pub fn gc(arguments: &GcArguments) -> Result<u8> {
         return Err(error.because(missing.text).next(missing.next));
     }
     to_stdout(|out| {
-        if found.is_empty() {
+        if found.is_empty() && kept.is_empty() {
             return writeln!(out, "nothing of ours is left").cannot(doing);
         }
         for leftover in &found {
@@ -32,9 +35,14 @@ pub fn gc(arguments: &GcArguments) -> Result<u8> {
             code = exit::first([code, failed]);
             writeln!(out, "{}: {word}", describe(leftover)).cannot(doing)?;
         }
+        for image in &kept {
+            let (word, failed) = fate_of_image(image, arguments.force);
+            code = exit::first([code, failed]);
+            writeln!(out, "{}, {}: {word}", image.path.display(), image.allocated).cannot(doing)?;
+        }
         Ok(())
     })?;
-    if !arguments.force && found.iter().any(|leftover| !leftover.alive) {
+    if !arguments.force && (!kept.is_empty() || found.iter().any(|leftover| !leftover.alive)) {
         let _ = writeln!(std::io::stderr(), "  next: fsduel gc --force");
     }
     Ok(code)
@@ -61,5 +69,16 @@ fn fate(leftover: &parts::Found, force: bool) -> (String, u8) {
     match parts::free(leftover) {
         Ok(()) => ("freed".into(), exit::OK),
         Err(error) => (format!("not freed: {error}"), exit::HARNESS),
+    }
+}
+
+/// What becomes of an image that was kept, and the exit code of that.
+fn fate_of_image(image: &parts::Kept, force: bool) -> (String, u8) {
+    if !force {
+        return ("kept image".into(), exit::OK);
+    }
+    match parts::remove_kept(image) {
+        Ok(()) => ("removed".into(), exit::OK),
+        Err(error) => (format!("not removed: {error}"), exit::HARNESS),
     }
 }

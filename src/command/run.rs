@@ -11,7 +11,7 @@ use fsduel_harness::{Error, Result};
 use crate::cli::{Results, RunArguments};
 use crate::command::report::{or_default, write_all};
 use crate::destination::{self, ReportTo, to_stdout};
-use crate::progress::Progress;
+use crate::progress::{self, Progress};
 use crate::{exit, parts};
 
 use store::Partial;
@@ -50,7 +50,8 @@ fn dry(out: &mut dyn Write, plan: &parts::Plan) -> Result<()> {
 /// Run one suite to its exit code.
 fn one(results: &Results, plan: &parts::Plan) -> Result<u8> {
     if !results.quiet {
-        let _ = writeln!(std::io::stderr(), "{}", plan.costs());
+        progress::line(&plan.costs());
+        plan.warnings().for_each(|warning| progress::line(&format!("warning: {warning}")));
     }
     let json = json_path(results).map(|path| destination::for_suite(path, plan.suite()));
     let mut partial =

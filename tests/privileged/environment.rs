@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 
 use fsduel_harness::result::{RunReport, Status};
 use libtest_mimic::Trial;
@@ -31,6 +32,9 @@ pub fn trials() -> Vec<Trial> {
         general("a_missing_mkfs_is_named_with_its_package_and_the_others_run", missing_mkfs),
         general("host_settings_of_mke2fs_change_nothing", host_settings),
         general("foreign_loop_devices_are_left_alone", foreign),
+        general("a_kept_image_is_found_and_removed_by_gc", kept_image),
+        general("a_billion_files_are_refused_at_once", billion),
+        general("a_reader_of_stderr_that_has_stalled_does_not_stall_the_run", stalled_reader),
     ]
 }
 
@@ -285,4 +289,41 @@ fn foreign() {
     assert_exits(&gc, 0);
     assert!(detached.success());
     assert_eq!(backing.unwrap().trim(), image.to_str().unwrap());
+}
+
+fn kept_image() {
+    let lab = Lab::new();
+    assert_exits(&lab.fsduel(["run", "smoke", "--fs", "ext4", "--keep"]).output().unwrap(), 0);
+    let images =
+        || fs::read_dir(lab.store()).unwrap().flatten().map(|entry| entry.path()).collect::<Vec<_>>();
+    let [image] = images().try_into().unwrap();
+    let fsck = Command::new("e2fsck").arg("-fn").arg(&image).output().unwrap();
+    assert!(fsck.status.success(), "{}", told(&fsck));
+    let listed = lab.fsduel(["gc"]).output().unwrap();
+    assert!(told(&listed).contains(image.to_str().unwrap()), "{}", told(&listed));
+    assert_exits(&lab.fsduel(["gc", "--force"]).output().unwrap(), 0);
+    assert!(images().is_empty());
+    lab.assert_nothing_is_left();
+}
+
+fn billion() {
+    let lab = Lab::new();
+    let arguments = ["run", "--workload", "many-small-files", "--set", "count=1000000000", "--size", "1GiB"];
+    let begun = Instant::now();
+    let output = lab.fsduel(arguments).output().unwrap();
+    assert_exits(&output, 2);
+    assert!(stderr(&output).contains("--size"), "{}", told(&output));
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+}
+
+fn stalled_reader() {
+    let lab = Lab::new();
+    let (_reader, writer) = nix::unistd::pipe().unwrap();
+    let full = |flags| nix::fcntl::fcntl(&writer, nix::fcntl::FcntlArg::F_SETFL(flags)).unwrap();
+    full(nix::fcntl::OFlag::O_NONBLOCK);
+    while nix::unistd::write(&writer, &[b'x'; 4096]).is_ok() {}
+    full(nix::fcntl::OFlag::empty());
+    let status = lab.fsduel(["run", "smoke", "--fs", "ext4"]).stderr(writer).status().unwrap();
+    assert_eq!(status.code(), Some(0));
+    lab.assert_nothing_is_left();
 }

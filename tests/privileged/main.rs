@@ -18,7 +18,10 @@ use fsduel_harness::require::{self, Requirement};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 fn main() {
-    let arguments = Arguments::from_args();
+    let mut arguments = Arguments::from_args();
+    // Most tests wait for a device or a process; twice the processors keep them all at work.
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    arguments.test_threads.get_or_insert(2 * processors);
     let mut trials = vec![];
     for filesystem in fs::ALL {
         trials.extend(runs::trials(*filesystem));

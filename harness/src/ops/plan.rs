@@ -95,6 +95,12 @@ impl<'a> Plan<'a> {
         Self::of(Reach::default())
     }
 
+    /// Count only, and at most so many operations.
+    #[must_use]
+    pub fn counting_up_to(operations: u64) -> Self {
+        Self::of(Reach { written: None, operations: Some(operations) })
+    }
+
     /// Give every byte of the file `path`, with its offset, to `sink`.
     pub fn capture(path: &'a str, reach: impl Into<Reach>, sink: &'a mut dyn FnMut(u64, &[u8])) -> Self {
         Self { capture: Some((path, sink)), ..Self::of(reach.into()) }

@@ -40,7 +40,7 @@ impl Work {
         let mut most = Self::default();
         let mut alive: Vec<(String, Self)> = vec![];
         for (step, workload) in resolved.steps.iter().zip(&sequence) {
-            let own = own(workload, resolved);
+            let own = own(&step.name, workload, resolved)?;
             most.operations += own.operations;
             most.written.0 += own.written.0;
             most.filled = most.filled.max(own.filled);
@@ -57,14 +57,21 @@ impl Work {
 }
 
 /// What one step makes, alone.
-fn own(workload: &Arc<dyn Workload>, resolved: &Resolved) -> Work {
-    let Some(counts) = workload::totals(&**workload, resolved.seed) else {
+fn own(step: &str, workload: &Arc<dyn Workload>, resolved: &Resolved) -> Result<Work> {
+    // Every entry takes more than this of the image, for each of its calls: no need to count on.
+    let most = resolved.image_size.0 / 32;
+    let counts = workload::totals(&**workload, resolved.seed, most).map_err(|_| {
+        let doing =
+            format!("fit step {step}: no file system has room for so many files in {}", resolved.image_size);
+        Error::usage(doing).next("a larger --size, or fewer files with --set")
+    })?;
+    let Some(counts) = counts else {
         let sizes = workload.fill_sizes(resolved.image_size);
         let filled = sizes.iter().copied().max().unwrap_or_default();
         let written = Bytes(sizes.iter().map(|size| size.0).sum());
-        return Work { files: 1, filled, written, ..Work::default() };
+        return Ok(Work { files: 1, filled, written, ..Work::default() });
     };
-    Work {
+    Ok(Work {
         files: counts.of(Op::Create),
         directories: counts.of(Op::Mkdir),
         payload: Bytes(counts.written_bytes),
@@ -72,7 +79,7 @@ fn own(workload: &Arc<dyn Workload>, resolved: &Resolved) -> Work {
         written: Bytes(counts.written_bytes),
         filled: Bytes(0),
         least: Bytes(0),
-    }
+    })
 }
 
 /// Refuse work that the file system cannot hold, with the size that would do.

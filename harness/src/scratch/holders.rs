@@ -30,10 +30,14 @@ pub fn of_mount(mount: &Path) -> Vec<Holder> {
     processes().filter_map(|(pid, folder)| holder(pid, &folder, mount_use(&folder, mount)?)).collect()
 }
 
-/// All processes that have `device` open, or see a mount of it. `number` is its device number.
+/// All other processes that have `device` open, or use or see a mount of it. `number` is its
+/// device number.
 #[must_use]
 pub fn of_device(device: &Path, number: u64) -> Vec<Holder> {
+    // Not our id: in a PID namespace of our own we are another in the inherited /proc.
+    let own = fs::read_link("/proc/self").unwrap_or_default();
     processes()
+        .filter(|(_, folder)| folder.file_name() != Some(own.as_os_str()))
         .filter_map(|(pid, folder)| holder(pid, &folder, device_use(&folder, device, number)?))
         .collect()
 }
@@ -100,7 +104,8 @@ fn device_use(process: &Path, device: &Path, number: u64) -> Option<String> {
     let mounted = mount_table::parse(&text)
         .into_iter()
         .find(|entry| Path::new(&entry.source).file_name() == Some(name) && entry.source.starts_with('/'))?;
-    Some(format!("mount namespace, mounted at {}", mounted.point.display()))
+    let used = mount_use(process, &mounted.point);
+    Some(used.unwrap_or_else(|| format!("mount namespace, mounted at {}", mounted.point.display())))
 }
 
 #[cfg(test)]

@@ -93,6 +93,12 @@ impl LoopDevice {
         &self.name
     }
 
+    /// What it is called, to be found again.
+    #[must_use]
+    pub fn tag(&self) -> &str {
+        &self.tag
+    }
+
     /// As the kernel set it up.
     #[must_use]
     pub fn info(&self) -> LoopInfo {

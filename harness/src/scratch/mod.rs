@@ -10,6 +10,7 @@
 
 pub mod holders;
 mod image;
+mod kept;
 mod kernel_log;
 mod loop_device;
 mod mount;
@@ -32,6 +33,7 @@ use crate::sys::errno;
 use crate::units::Bytes;
 
 pub use image::Image;
+pub use kept::{Kept, find_kept, remove_kept};
 pub use loop_device::{LoopDevice, LoopOptions};
 pub use mount::Mount;
 pub use place::Place;

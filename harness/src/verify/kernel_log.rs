@@ -85,17 +85,18 @@ impl KernelLog {
         }
     }
 
-    /// Whether the kernel said that the store below `device` (`loop4`) was full, as far as was
-    /// drained: a write that the file system took for granted is lost, and no number of the case
-    /// means anything.
+    /// What the kernel said when the store below `device` (`loop4`) was full or failed, as far as
+    /// was drained: a write that the file system took for granted is lost, and no number of the
+    /// case means anything.
     ///
-    /// `false` proves nothing: it says so at most ten times in 5 s, for all devices together. Ask
+    /// `None` proves nothing: it says so at most ten times in 5 s, for all devices together. Ask
     /// the store too.
     #[must_use]
-    pub fn host_out_of_space(&self, device: &str) -> bool {
-        self.faults.iter().any(|record| {
-            record.contains("critical space allocation error") && names(message(record), device)
-        })
+    pub fn store_fault(&self, device: &str) -> Option<&str> {
+        let of_the_store = |text: &&str| {
+            text.contains("critical space allocation error") || text.contains("I/O error, dev ")
+        };
+        self.faults.iter().map(|record| message(record)).filter(of_the_store).find(|text| names(text, device))
     }
 
     /// Whether the kernel told of a fault of `device` (`loop4`); with its words, or why it is not
@@ -277,10 +278,12 @@ mod tests {
     }
 
     #[test]
-    fn a_full_store_is_told_for_its_own_device() {
+    fn a_full_or_failing_store_is_told_for_its_own_device() {
         let log = with(&["3,1,1,-;critical space allocation error, dev loop0, sector 4096\n"]);
-        assert!(log.host_out_of_space("loop0"));
-        assert!(!log.host_out_of_space("loop1"));
+        assert!(log.store_fault("loop0").is_some_and(|words| words.contains("space")));
+        assert_eq!(log.store_fault("loop1"), None);
+        let log = with(&["3,1,1,-;I/O error, dev loop0, sector 8 op 0x1:(WRITE) flags 0x0\n"]);
+        assert!(log.store_fault("loop0").is_some());
     }
 
     #[test]

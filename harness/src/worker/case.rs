@@ -52,7 +52,7 @@ impl Case<'_> {
         self.tell.phase("unmount");
         let unmounted = scratch.unmount();
         self.read_log(log, &scratch);
-        self.keep(&scratch, worked.is_ok() && unmounted.is_ok());
+        self.keep(&scratch, worked.is_ok() && unmounted.is_ok() && self.clean());
         let torn_down = self.tear_down(scratch);
         // A mount that could not be ended is the harness's own failure, and comes first.
         torn_down.and(unmounted).and(worked)
@@ -152,9 +152,16 @@ impl Case<'_> {
         verify.details.extend(details);
     }
 
+    /// Whether what has been checked so far speaks against the case.
+    fn clean(&self) -> bool {
+        let steps = &self.result.steps;
+        let damaged = steps.iter().any(|step| step.read_back != Checked::Clean);
+        !damaged && not_clean(&self.result.verify).is_none() && not_allowed(&self.spec.steps, steps).is_none()
+    }
+
     fn keep(&mut self, scratch: &Scratch, passed: bool) {
         let Some(path) = keep_path(self.spec, passed) else { return };
-        let kept = scratch.image().keep(&path);
+        let kept = scratch.image().keep(&path, scratch.device().tag());
         let kept = kept.and_then(|()| {
             give_to_caller(&path).cannot(|| format!("give {} to the caller of sudo", path.display()))
         });

@@ -61,7 +61,8 @@ impl Bench<'_> {
         workload: &dyn Workload,
     ) -> Result<(StepResult, Vec<String>)> {
         let started_s = self.started.elapsed().as_secs_f64();
-        let total = workload::totals(workload, self.spec.seed).map(|counts| counts.total());
+        let total = workload::totals(workload, self.spec.seed, u64::MAX).ok().flatten();
+        let total = total.map(|counts| counts.total());
         self.tell.step_begun(&step.name, total);
         let outcome = self.work_and_read_back(step, workload);
         if outcome.is_err() && stop_requested() && workload.fills() {
@@ -120,6 +121,9 @@ impl Bench<'_> {
         self.tell.phase("unmount");
         self.scratch.unmount()?;
         clock.stop(Stop::Unmounted, &target_of(self.scratch, &mount, self.filesystem))?;
+        if workload.fills() && workload.is_dense() {
+            self.watch.holds(self.scratch, Bytes(record.counts.written_bytes))?;
+        }
         let metrics = clock.finish(&record.counts);
         Ok(Worked { record, limit, metrics })
     }

@@ -59,8 +59,14 @@ impl StoreWatch {
         self.glance(scratch, log);
         scratch.image().check_unchanged()?;
         let device = scratch.device().name();
-        if log.host_out_of_space(device) {
-            return Err(self.out_of_space(scratch, "the kernel logged a space allocation error"));
+        if let Some(words) = log.store_fault(device) {
+            return Err(match words.contains("space") {
+                true => self.out_of_space(scratch, "the kernel logged a space allocation error"),
+                false => Error::environment(format!(
+                    "use what was measured: the store failed under the image ({words})"
+                ))
+                .next("look at the kernel log for errors of the store's disk, or choose another --store"),
+            });
         }
         if self.was_full.get() {
             return Err(self.out_of_space(scratch, "the store has no space left"));
@@ -74,6 +80,22 @@ impl StoreWatch {
             .next("look at the kernel log for errors of the store's disk"));
         }
         Ok(())
+    }
+
+    /// Whether the image has grown by what was written: zeros that read back as zeros prove nothing
+    /// where the store has dropped them.
+    ///
+    /// # Errors
+    ///
+    /// It has not: an error of the environment.
+    pub(super) fn holds(&self, scratch: &Scratch, written: Bytes) -> Result<()> {
+        let allocated = scratch.image().allocated()?;
+        if allocated >= written {
+            return Ok(());
+        }
+        let doing =
+            format!("use what was measured: {written} were written, and the image has only {allocated}");
+        Err(Error::environment(doing).next("a --store that does not compress, or --set pattern=random"))
     }
 
     fn full(&self, scratch: &Scratch) -> Result<bool> {

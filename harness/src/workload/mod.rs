@@ -186,14 +186,17 @@ pub fn build(step: &Build, name: &str) -> Result<Arc<dyn Workload>> {
 }
 
 /// Operations and bytes that `workload` will need; `None` where only the file system decides.
-#[must_use]
-pub fn totals(workload: &dyn Workload, seed: Seed) -> Option<ops::Counts> {
+///
+/// # Errors
+///
+/// More than `most` operations, which are counted no further.
+pub fn totals(workload: &dyn Workload, seed: Seed, most: u64) -> ops::Result<Option<ops::Counts>> {
     if workload.fills() {
-        return None;
+        return Ok(None);
     }
-    let mut plan = ops::Plan::counting();
-    workload.run(&mut plan, seed).ok()?;
-    Some(plan.finish().counts)
+    let mut plan = ops::Plan::counting_up_to(most);
+    workload.run(&mut plan, seed)?;
+    Ok(Some(plan.finish().counts))
 }
 
 /// Build the workloads of a case: each knows the trees that the steps before it left.
