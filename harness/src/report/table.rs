@@ -234,7 +234,7 @@ mod tests {
         let text = written(&report, Style { width: 120, ascii: false });
         let row = |name: &str| text.lines().find(|line| line.contains(name)).unwrap().to_owned();
         assert!(row("│ small-files").contains("668 ms limit"), "{text}");
-        assert!(row("│ btrfs").contains("space ENOSPC after 1,234 files"), "{text}");
+        assert!(row("│ btrfs").contains("ENOSPC (space) after 1,234 files"), "{text}");
     }
 
     #[test]

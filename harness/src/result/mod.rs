@@ -109,6 +109,9 @@ pub struct Warning {
     pub text: String,
 }
 
+/// The scale of a suite that has no other: nobody wrote it, so nobody needs to read it.
+pub const ONLY_SCALE: &str = "base";
+
 /// What was run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SuiteInfo {

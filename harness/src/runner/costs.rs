@@ -7,8 +7,8 @@ use crate::units::Bytes;
 use super::preflight::Work;
 
 /// Rough figures of a small machine with a virtual disk, only for the estimate of the time.
-const OPERATIONS_PER_S: f64 = 25_000.0;
-const FILL_BYTES_PER_S: f64 = 400e6;
+const OPERATIONS_PER_S: f64 = 40_000.0;
+const FILL_BYTES_PER_S: f64 = 600e6;
 /// mkfs, fsck, mounts.
 const PER_CASE_S: f64 = 2.0;
 

@@ -27,15 +27,13 @@ mod reference;
 mod resolve;
 mod spec;
 
+pub use crate::result::ONLY_SCALE;
 pub use defaults::{
     DEFAULT_BLOCK_SIZE, DEFAULT_SEED, DEFAULT_SIZE, DEFAULT_STORE, parse_direct_io, parse_store,
 };
 
 use document::{Data, Entry, Node, Place, Source, Table};
 use model::{Head, Model};
-
-/// The scale of a suite that has no other: nobody wrote it, so nobody needs to read it.
-pub const ONLY_SCALE: &str = "base";
 
 /// What this program knows; passed in, so that suites do not depend on the tables of parts.
 #[derive(Clone, Copy, Debug)]

@@ -120,7 +120,7 @@ pub(super) fn ended(row: &Row) -> Option<String> {
     };
     let limit = step.limit.as_ref()?;
     let which = human::word(limit.which);
-    let text = limit.errno.as_ref().map_or_else(|| which.clone(), |errno| format!("{which} {errno}"));
+    let text = limit.errno.as_ref().map_or_else(|| which.clone(), |errno| format!("{errno} ({which})"));
     let files = step.facts.files_created_count.filter(|_| pick::cut_short(step));
     Some(files.map_or_else(|| text.clone(), |files| format!("{text} after {} files", grouped(files))))
 }

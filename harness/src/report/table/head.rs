@@ -2,14 +2,18 @@
 
 use super::Page;
 use crate::report::human;
-use crate::result::{Environment, RunReport};
+use crate::result::{Environment, ONLY_SCALE, RunReport};
 
 /// The suite, the machine, the store, and what disturbs.
 pub(super) fn write(report: &RunReport, page: &mut Page) {
     let suite = &report.suite;
     page.title(if suite.title.is_empty() { &suite.name } else { &suite.title });
     let source = suite.source.as_ref().map(|source| format!(" ({source})")).unwrap_or_default();
-    page.field("suite", &format!("{}, scale {}{source}", suite.name, suite.scale));
+    let scale = match suite.scale.as_str() {
+        ONLY_SCALE => String::new(),
+        scale => format!(", scale {scale}"),
+    };
+    page.field("suite", &format!("{}{scale}{source}", suite.name));
     machine(report, page);
     if report.environments.len() > 1 {
         let kernel = |one: &Environment| format!("Linux {} ({})", one.kernel, one.backend);
