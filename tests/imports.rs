@@ -22,9 +22,9 @@ const ROWS: [&[&str]; 8] = [
 ];
 
 /// The row whose parts do not see each other: they meet in the worker. Their traits are the
-/// exception, which is why the other side of the arrow is these two.
+/// exception, which is why the other side of the arrow is this one.
 const PARTS: usize = 3;
-const TRAITS: [&str; 2] = ["fs", "workload"];
+const TRAITS: [&str; 1] = ["fs"];
 
 /// Reports see results only, so that they can be made from stored JSON.
 const SEEN_BY_REPORT: [&str; 4] = ["error", "units", "result", "report"];

@@ -2,8 +2,8 @@
 //!
 //! A workload knows nothing but this trait and its seed. `Real` does the calls relative to a
 //! directory descriptor of the mount and records counts, bytes, latency and errnos. `Plan` does
-//! no I/O: it yields the counts, the digest of the operations and the tree that must exist
-//! afterwards. Verification reads that tree back, so it never needs to know a workload.
+//! no I/O: it yields the counts and the tree that must exist afterwards. Verification reads that
+//! tree back, so it never needs to know a workload.
 //!
 //! Paths are relative to the mount; the first component is the directory of the step.
 
@@ -13,6 +13,7 @@ mod plan;
 mod real;
 mod record;
 mod replay;
+mod work;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,6 +24,7 @@ pub use entry::{Entry, EntryHash, EntryKind, below};
 pub use plan::{Plan, Planned, Reach};
 pub use real::{Progress, Real, Record, Stop};
 pub use replay::{Replay, Visit};
+pub use work::{Earlier, Ended, Recovered, Workload};
 
 /// A kind of operation. Latency is recorded for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

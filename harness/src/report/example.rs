@@ -176,6 +176,7 @@ fn step(name: &str, workload: &str, facts: Facts, metrics: &[(&str, f64)]) -> St
         metrics: Metrics(metrics.iter().map(|(key, value)| ((*key).to_owned(), *value)).collect()),
         latency: BTreeMap::new(),
         series: vec![],
+        errnos: vec![],
         read_back: Checked::Clean,
     }
 }

@@ -50,6 +50,9 @@ pub struct StepResult {
     /// Over the time of the step.
     #[serde(default)]
     pub series: Vec<Series>,
+    /// Calls that failed, in order, the first hundred; those that a fill looks for are among them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errnos: Vec<String>,
     /// Whether what was read back is what was written.
     pub read_back: Checked,
 }
@@ -130,9 +133,6 @@ pub struct Facts {
     /// Name of the errno that ended a fill.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub errno: Option<String>,
-    /// Digest of the list of operations.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub operations_sha256: Option<String>,
 }
 
 /// Latency of one kind of operation.

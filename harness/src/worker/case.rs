@@ -141,6 +141,11 @@ impl Case<'_> {
         if verdict.checked != Checked::Clean {
             self.result.verify.details.push(format!("fsck: {}", verdict.text));
         }
+        // Without its check the case is not verified, and so is no result.
+        if verdict.checked == Checked::NotChecked && filesystem.fsck(scratch.device().path()).is_some() {
+            return Err(Error::new(format!("check the file system: {}", verdict.text))
+                .next("see whether the checker runs: fsduel doctor"));
+        }
         Ok(())
     }
 

@@ -35,29 +35,23 @@ pub(super) fn judge(
     record: &Record,
     now: Result<Moment>,
 ) -> Result<Option<Limit>> {
-    let (which, failure) = match outcome {
+    let failure = match outcome {
         Ok(Ended::Completed) => return Ok(None),
-        Ok(Ended::Limit { which, failure }) => (which, failure),
-        Err(failure) if is_limit(failure.errno) => (None, Some(failure)),
+        Ok(Ended::Capped(text)) => return Ok(Some(limit(Which::FileSize, None, record, text))),
+        Ok(Ended::Full(failure)) => failure,
+        Err(failure) if is_limit(failure.errno) => failure,
         Err(failure) => {
             return Err(Error::damage(format!("do the work of step {step}"))
                 .because(failure)
                 .next("look at the kernel log; the disk or the file system is faulty"));
         }
     };
-    let (which, text) = match (which, &failure) {
-        (Some(which), _) => (which, None),
-        (None, Some(failure)) => {
-            let now = now?;
-            let (which, text) = filesystem.limit(failure.errno, &now.statfs, now.space.as_ref());
-            (which, Some(text))
-        }
-        (None, None) => (Which::FileSize, None),
-    };
-    Ok(Some(limit(which, failure, record, text)))
+    let now = now?;
+    let (which, text) = filesystem.limit(failure.errno, &now.statfs, now.space.as_ref());
+    Ok(Some(limit(which, Some(failure), record, text)))
 }
 
-fn limit(which: Which, failure: Option<Failure>, record: &Record, text: Option<String>) -> Limit {
+fn limit(which: Which, failure: Option<Failure>, record: &Record, text: String) -> Limit {
     Limit {
         which,
         errno: failure.as_ref().map(|failure| format!("{:?}", failure.errno)),
@@ -65,7 +59,7 @@ fn limit(which: Which, failure: Option<Failure>, record: &Record, text: Option<S
         path: failure.map(|failure| failure.path),
         at_count: record.counts.total(),
         at_bytes: record.counts.written_bytes,
-        text,
+        text: Some(text),
     }
 }
 
@@ -122,7 +116,8 @@ mod tests {
 
     #[test]
     fn a_cap_is_a_limit_without_errno() {
-        let limit = judged(Ok(Ended::Limit { which: None, failure: None })).unwrap().unwrap();
+        let limit = judged(Ok(Ended::Capped("the cap".into()))).unwrap().unwrap();
         assert_eq!((limit.which, limit.errno), (Which::FileSize, None));
+        assert_eq!(limit.text.as_deref(), Some("the cap"));
     }
 }

@@ -71,7 +71,13 @@ impl Bench<'_> {
         let (worked, back) = outcome?;
         let result = result_of(step, workload, started_s, worked, &back);
         self.tell.step_ended(&result);
-        Ok((result, back.details.iter().map(|detail| format!("{}: {detail}", step.name)).collect()))
+        let mut details: Vec<String> =
+            back.details.iter().map(|detail| format!("{}: {detail}", step.name)).collect();
+        if workload.fills() && !workload.is_dense() {
+            details
+                .push(format!("{}: holes are not looked for, since the file system compresses", step.name));
+        }
+        Ok((result, details))
     }
 
     fn work_and_read_back(&mut self, step: &StepSpec, workload: &dyn Workload) -> Result<(Worked, ReadBack)> {
@@ -144,7 +150,10 @@ impl Bench<'_> {
         drop(root);
         self.counted_errors(worked)?;
         if back.checked == Checked::Clean {
-            self.recover(workload, &mut worked.metrics)?;
+            self.recover(workload, &mut worked.metrics).map_err(|error| match stop_requested() {
+                true => error.of_kind(Kind::Stopped),
+                false => error,
+            })?;
         }
         self.scratch.unmount()?;
         self.watch.check(self.scratch, self.log)?;
@@ -191,6 +200,9 @@ impl Bench<'_> {
 
     /// Where the workload can tell: a full file system gives its space back.
     fn recover(&mut self, workload: &dyn Workload, metrics: &mut Metrics) -> Result<()> {
+        if workload.fills() {
+            self.tell.phase("recover");
+        }
         let root = self.root()?;
         let mut free = || {
             rustix::fs::syncfs(&root).cannot(|| "sync after the delete".into())?;
@@ -244,6 +256,7 @@ fn result_of(
         metrics: worked.metrics,
         latency: worked.record.latency,
         series: worked.record.series,
+        errnos: worked.record.errnos.iter().map(ToString::to_string).collect(),
         read_back: back.checked,
     }
 }
@@ -261,7 +274,6 @@ fn facts(workload: &dyn Workload, worked: &Worked, back: &ReadBack) -> Facts {
         tree_hash: (back.checked != Checked::NotChecked).then(|| back.tree_hash.clone()),
         file_size_bytes: workload.fills().then_some(counts.written_bytes),
         errno: if workload.fills() { errno } else { None },
-        operations_sha256: None,
     }
 }
 

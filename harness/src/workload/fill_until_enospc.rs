@@ -15,7 +15,6 @@ use super::{Build, Ended, Recovered, Row, Workload};
 use crate::content::{Content, Pattern};
 use crate::error::{Cannot, Error, Result};
 use crate::ops::{self, Failure, Handle, Ops};
-use crate::result::Which;
 use crate::units::{Bytes, Seed};
 
 pub(super) const ROW: Row = Row {
@@ -114,8 +113,17 @@ impl FillUntilEnospc {
         // What `fsync` or `close` refuses was lost after `write` had taken it, so it comes first.
         match synced.and(closed).err().or(grown) {
             Some(failure) => limit(failure),
-            None => Ok(Ended::Limit { which: Some(Which::FileSize), failure: None }),
+            None => Ok(Ended::Capped(self.capped())),
         }
+    }
+
+    /// Why a file that could have grown on did not.
+    fn capped(&self) -> String {
+        let why = match self.compressing {
+            true => ": zeros take next to nothing where they are compressed",
+            false => "",
+        };
+        format!("the cap of {} on the file, not the file system{why}", Bytes(self.cap))
     }
 
     /// Write until the smallest write fails, which is returned, or the cap is reached.
@@ -195,8 +203,7 @@ fn limit(failure: Failure) -> ops::Result<Ended> {
     if !is_limit(&failure) {
         return Err(failure);
     }
-    let which = (failure.errno == Errno::EFBIG).then_some(Which::FileSize);
-    Ok(Ended::Limit { which, failure: Some(failure) })
+    Ok(Ended::Full(failure))
 }
 
 impl Workload for FillUntilEnospc {

@@ -21,93 +21,9 @@ use serde_json::Value;
 pub use shared::parameters::Parameter;
 
 use crate::error::{Error, Result};
-use crate::ops::{self, Ops};
-use crate::result::Which;
+use crate::ops;
+pub use crate::ops::{Earlier, Ended, Recovered, Workload};
 use crate::units::{Bytes, Seed};
-
-/// How the work ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// All of it was done.
-    Completed,
-    /// A limit was reached on purpose, by a workload that looks for it: the failed call, or none
-    /// where the limit is the workload's own cap.
-    Limit {
-        /// Which limit, where the workload knows.
-        which: Option<Which>,
-        /// The call that failed.
-        failure: Option<ops::Failure>,
-    },
-}
-
-/// What became of the space of a full file system after its file was deleted.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Recovered {
-    /// Seconds until the space was free again.
-    pub freed_s: f64,
-    /// Size of the file that fitted then.
-    pub second_size: Bytes,
-}
-
-/// Work through the operations layer, the same for the same seed.
-pub trait Workload: Send + Sync {
-    /// Do the work through `ops`. The caller starts and stops the clock. `seed` is that of the
-    /// run: each step derives its own from its name.
-    ///
-    /// # Errors
-    ///
-    /// Any call that fails, except `ENOSPC` in a workload whose purpose is to fill the file
-    /// system: that is an outcome, [`Ended::Limit`].
-    fn run(&self, ops: &mut dyn Ops, seed: Seed) -> ops::Result<Ended>;
-
-    /// Whether it makes entries in a directory of its own, named like the step.
-    fn has_directory(&self) -> bool {
-        true
-    }
-
-    /// Whether it fills the file system, so that the whole image may be written.
-    fn fills(&self) -> bool {
-        false
-    }
-
-    /// Sizes of the files with which it fills an image, one after the other: what it costs. Empty
-    /// where the plan knows the amount.
-    fn fill_sizes(&self, _image: Bytes) -> Vec<Bytes> {
-        vec![]
-    }
-
-    /// Whether each of its files must have all its blocks: written zeros are no holes.
-    fn is_dense(&self) -> bool {
-        false
-    }
-
-    /// Steps whose trees this one reads or needs unchanged: their directories are read back
-    /// after it. Empty for a workload that makes its own tree.
-    fn reads(&self) -> &[Earlier] {
-        &[]
-    }
-
-    /// Steps whose directories this one removes.
-    fn removes(&self) -> &[Earlier] {
-        &[]
-    }
-
-    /// Prove, untimed and after the read-back, that a full file system recovers. `free` syncs
-    /// the file system and tells the bytes that are free for root (`StatFs::free`: what ext4
-    /// keeps in reserve was filled, too). Afterwards the file has its second size.
-    ///
-    /// # Errors
-    ///
-    /// A call that fails unexpectedly.
-    fn recover(
-        &self,
-        _ops: &mut dyn Ops,
-        _seed: Seed,
-        _free: &mut dyn FnMut() -> Result<Bytes>,
-    ) -> Result<Option<Recovered>> {
-        Ok(None)
-    }
-}
 
 /// A step as a suite describes it: a workload by name, and its parameters.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -121,15 +37,6 @@ pub struct StepSpec {
     /// A limit is not a failure of this step.
     #[serde(default)]
     pub allow_limit: bool,
-}
-
-/// An earlier step of the same case, whose tree a later step works on.
-#[derive(Clone)]
-pub struct Earlier {
-    /// Name of the step, and of its directory.
-    pub step: String,
-    /// What made the tree.
-    pub workload: Arc<dyn Workload>,
 }
 
 /// What a workload is built from.

@@ -6,7 +6,7 @@ use nix::errno::Errno;
 use serde_json::json;
 
 use super::*;
-use crate::ops::{Counts, Entry, EntryKind, Failure, Op, Plan, Planned, Reach, Real};
+use crate::ops::{Counts, Entry, EntryKind, Failure, Op, Ops, Plan, Planned, Reach, Real};
 
 const SEED: Seed = Seed(7);
 
@@ -228,7 +228,7 @@ fn a_fill_ends_at_the_capacity_to_the_byte_whatever_the_chunk() {
             make("fill", "fill-until-enospc", json!({"pattern": pattern, "chunk": chunk}), &[]).unwrap();
         let (ended, planned, entries) = plan(&*fill, Some(Bytes(5_000_001)).into(), SEED);
         let failure = Failure { op: Op::Write, path: "fill/file".into(), errno: Errno::ENOSPC };
-        assert_eq!(ended.unwrap(), Ended::Limit { which: None, failure: Some(failure) });
+        assert_eq!(ended.unwrap(), Ended::Full(failure));
         assert_eq!((entries.len(), entries[0].size), (1, 5_000_001));
         assert_eq!(planned.counts.written_bytes, 5_000_001);
     }
@@ -238,7 +238,7 @@ fn a_fill_ends_at_the_capacity_to_the_byte_whatever_the_chunk() {
 fn a_cap_is_a_limit_of_the_suite_and_no_failure() {
     let fill = make("fill", "fill-until-enospc", json!({"cap": "2MiB"}), &[]).unwrap();
     let (ended, _, entries) = plan(&*fill, Reach::default(), SEED);
-    assert_eq!(ended.unwrap(), Ended::Limit { which: Some(Which::FileSize), failure: None });
+    assert!(matches!(ended.unwrap(), Ended::Capped(text) if text.starts_with("the cap of ")));
     assert_eq!(entries[0].size, 2 << 20);
 }
 
@@ -251,7 +251,7 @@ fn enospc_from_fsync_ends_a_fill_and_an_io_error_fails_it() {
         let failure = Failure { op, path: String::new(), errno };
         let ended = fill.run(&mut failing, SEED);
         if errno == Errno::ENOSPC {
-            assert_eq!(ended.unwrap(), Ended::Limit { which: None, failure: Some(failure) });
+            assert_eq!(ended.unwrap(), Ended::Full(failure));
         } else {
             assert_eq!(ended.unwrap_err(), failure);
         }
