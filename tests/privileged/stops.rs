@@ -14,7 +14,8 @@ use crate::general;
 use crate::lab::{Lab, assert_exits};
 use crate::leaks::{fake_mkfs, wait_for, worker};
 
-const PHASES: [&str; 7] = ["attach", "mkfs", "mount", "step small-files", "step fill", "read back", "fsck"];
+const PHASES: [&str; 8] =
+    ["attach", "mkfs", "mount", "step small-files", "step fill", "recover", "read back", "fsck"];
 
 pub fn trials() -> Vec<Trial> {
     let mut trials: Vec<_> = PHASES
@@ -52,12 +53,20 @@ fn ended(mut runner: Child) -> (Option<i32>, Duration) {
 fn in_phase(phase: &str) {
     let lab = Lab::new();
     let files = if phase == "step small-files" { 20_000 } else { 100 };
-    let mut runner = lab.spawn(arguments(files));
+    let json = lab.path("report.json");
+    let mut arguments = arguments(files);
+    arguments.extend(["--json".to_owned(), json.display().to_string()]);
+    let mut runner = lab.spawn(arguments);
     wait_for(&mut runner, phase);
     kill(pid(&runner), Signal::SIGINT).unwrap();
     let (code, took) = ended(runner);
     assert_eq!(code, Some(130));
     assert!(took < Duration::from_secs(10), "{took:?}");
+    let report: fsduel_harness::result::RunReport =
+        serde_json::from_str(&fs::read_to_string(json).unwrap()).unwrap();
+    // The last phases may be over before the signal is there.
+    let case = &report.cases[0];
+    assert!(matches!(case.status, Status::Stopped | Status::Passed), "{:?}", case.reason);
     lab.assert_nothing_is_left();
 }
 
