@@ -30,6 +30,11 @@ const KEPT_BYTES: usize = 64 << 10;
 /// Variables that would change what a tool does, by their beginning.
 const REMOVED: [&str; 4] = ["MKE2FS_", "LIBBLKID_", "BLKID_", "BTRFS_"];
 
+/// Where programs run. It has folders only and nothing can be made in it, not even by root: a name
+/// without a slash among their arguments never is a file or device of somebody. And where we were
+/// started may be gone.
+const NOWHERE: &str = "/proc/sys";
+
 /// A command line as data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation {
@@ -150,8 +155,7 @@ fn prepare(invocation: &Invocation) -> Result<Command> {
         .env("LC_ALL", "C")
         .envs(invocation.environment.iter().map(|(name, value)| (name, value)))
         .args(&invocation.arguments)
-        // Where we were started may be gone, and a relative name must not find a device there.
-        .current_dir("/")
+        .current_dir(NOWHERE)
         .stdin(Stdio::null())
         .process_group(0);
     Ok(command)
@@ -264,6 +268,12 @@ mod tests {
         let script = "echo $LC_ALL $MKE2FS_CONFIG; read line || echo no input";
         let output = run(&shell(script).env("MKE2FS_CONFIG", "/ours")).unwrap();
         assert_eq!(output.text, "C /ours\nno input\n");
+    }
+
+    #[test]
+    fn no_file_is_found_or_made_by_a_name_without_a_slash() {
+        let output = run(&shell("find . -maxdepth 1 ! -type d; (echo > undo) 2> /dev/null || echo refused"));
+        assert_eq!(output.unwrap().text, "refused\n");
     }
 
     #[test]
