@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::case::{CaseSpec, DirectIo, Keep, Store};
 use crate::error::{Cannot, Error, Result};
-use crate::fs::{self, Filesystem, MkfsOptions};
+use crate::fs::{self, Description, Filesystem, MkfsOptions};
 use crate::result::{CaseResult, Checked, Metrics, Reason, Status};
 use crate::scratch::{Mount, Scratch, ScratchSpec, Tag};
 use crate::sys::caller::give_to_caller;
@@ -107,6 +107,7 @@ impl Case<'_> {
         self.result.metrics.set("mkfs_s", begun.elapsed().as_secs_f64());
         let description = filesystem.describe(device.path(), &output)?;
         orphans::reap();
+        same_block_size(&description, options.block_size)?;
         self.result.features = description.features;
         self.result.ledger = description.ledger;
         Ok(())
@@ -224,6 +225,18 @@ fn run_steps(mut bench: Bench, sequence: &[Arc<dyn Workload>], result: &mut Case
     Ok(())
 }
 
+/// Options of mkfs can win over ours, and a file system with another block size compares nothing.
+fn same_block_size(made: &Description, wanted: Bytes) -> Result<()> {
+    match made.ledger.get("block_size_bytes") {
+        Some(found) if *found != wanted.0 => {
+            let doing =
+                format!("compare file systems of one block size: mkfs made {found} bytes, not {}", wanted.0);
+            Err(Error::usage(doing).next("leave it out of the mkfs options; --block-size sets it for all"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The file system's own defaults, then what was asked for: the later one wins.
 pub(super) fn mount_options(spec: &CaseSpec, filesystem: &dyn Filesystem) -> String {
     let asked = spec.configuration.mount_options.as_str();
@@ -279,4 +292,23 @@ fn keep_path(spec: &CaseSpec, passed: bool) -> Option<std::path::PathBuf> {
     let run = spec.run_id.get(..8).unwrap_or(&spec.run_id);
     let name = format!("fsduel-{run}-{}-{}.img", spec.configuration.id, spec.block);
     Some(Path::new(&folder).join(name.replace(['/', '#'], "-")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Kind;
+
+    #[test]
+    fn another_block_size_than_that_of_the_run_is_refused() {
+        let made = |bytes: u64| Description {
+            ledger: [("block_size_bytes".to_owned(), bytes.into())].into(),
+            ..Description::default()
+        };
+        same_block_size(&made(4096), Bytes(4096)).unwrap();
+        let error = same_block_size(&made(1024), Bytes(4096)).unwrap_err();
+        assert_eq!(error.kind(), Kind::Usage);
+        assert!(error.to_string().contains("1024 bytes, not 4096"), "{error}");
+        assert!(error.next_step().is_some_and(|next| next.contains("--block-size")));
+    }
 }
