@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 
+use nix::errno::Errno;
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 
 use crate::error::{Cannot, Result};
@@ -23,7 +24,8 @@ fn stop_flag() -> &'static AtomicBool {
 /// From now on, these signals ask the process to stop instead of ending it.
 ///
 /// System calls are interrupted by them, not restarted, so that a loop around `poll` sees them at
-/// once.
+/// once. A signal that we were started to ignore (by `nohup`, or by a shell without job control)
+/// stays ignored.
 ///
 /// # Errors
 ///
@@ -32,10 +34,24 @@ fn stop_flag() -> &'static AtomicBool {
 pub fn stop_on(signals: &[Signal]) -> Result<()> {
     let action = SigAction::new(SigHandler::Handler(store), SaFlags::empty(), SigSet::empty());
     for signal in signals {
+        if is_ignored(*signal)? {
+            continue;
+        }
         // SAFETY: the handler only stores to atomics, which is async-signal-safe.
         unsafe { sigaction(*signal, &action) }.cannot(|| format!("catch {signal}"))?;
     }
     Ok(())
+}
+
+/// Asked without setting anything, so that no signal is caught or lost meanwhile.
+#[expect(unsafe_code, reason = "sigaction")]
+fn is_ignored(signal: Signal) -> Result<bool> {
+    let mut now = std::mem::MaybeUninit::<libc::sigaction>::uninit();
+    // SAFETY: a null action changes nothing; `now` has room for what the kernel stores.
+    let done = unsafe { libc::sigaction(signal as i32, std::ptr::null(), now.as_mut_ptr()) };
+    Errno::result(done).cannot(|| format!("ask what {signal} does"))?;
+    // SAFETY: the call succeeded, so it is filled in.
+    Ok(unsafe { now.assume_init() }.sa_sigaction == libc::SIG_IGN)
 }
 
 /// The first of these signals that came.
@@ -52,3 +68,22 @@ pub fn count() -> u32 {
 
 /// The signals that end a run in order.
 pub const ENDING: [Signal; 3] = [Signal::SIGHUP, Signal::SIGINT, Signal::SIGTERM];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[expect(unsafe_code, reason = "sigaction")]
+    fn a_signal_that_is_ignored_stays_ignored() {
+        let (ignored, other) = (Signal::SIGUSR1, Signal::SIGUSR2);
+        let ignore = SigAction::new(SigHandler::SigIgn, SaFlags::empty(), SigSet::empty());
+        // SAFETY: no handler is installed, and no other test sends or catches these signals.
+        unsafe { sigaction(ignored, &ignore) }.unwrap();
+        stop_on(&[ignored, other]).unwrap();
+        // SAFETY: as above.
+        let now = |signal| unsafe { sigaction(signal, &ignore) }.unwrap().handler();
+        assert!(matches!(now(ignored), SigHandler::SigIgn));
+        assert!(matches!(now(other), SigHandler::Handler(_)));
+    }
+}
