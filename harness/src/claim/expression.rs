@@ -71,7 +71,7 @@ impl Condition {
     ///
     /// What does not fit, with its place in `text`.
     pub fn parse(text: &str, context: Context) -> Result<Self, SyntaxError> {
-        let mut parser = Parser { tokens: tokens(text)?, at: 0, end: text.len(), context };
+        let mut parser = Parser { tokens: tokens(text)?, at: 0, end: text.len(), context, depth: 0 };
         let (part, place) = parser.all()?;
         parser.nothing_more()?;
         part.condition(place)
@@ -129,7 +129,12 @@ struct Parser<'a> {
     at: usize,
     end: usize,
     context: Context<'a>,
+    /// Brackets that are open.
+    depth: usize,
 }
+
+/// Brackets in brackets, at most: a claim must not exhaust the stack.
+const DEEPEST: usize = 64;
 
 impl Parser<'_> {
     fn here(&self) -> Range<usize> {
@@ -245,8 +250,12 @@ impl Parser<'_> {
                 Ok((Part::Quantity(Quantity::Term(term)), place))
             }
             Some(Token::Sign("(")) => {
-                self.at += 1;
+                if self.depth == DEEPEST {
+                    return self.fail("brackets are nested too deep here");
+                }
+                (self.at, self.depth) = (self.at + 1, self.depth + 1);
                 let (part, _) = self.all()?;
+                self.depth -= 1;
                 let end = self.here().end;
                 self.expect(")")?;
                 Ok((part, place.start..end))
@@ -313,6 +322,17 @@ mod tests {
         };
         assert!(matches!(left, Quantity::Binary(_, "+", _)));
         assert!(matches!(right, Quantity::Binary(_, "*", _)));
+    }
+
+    #[test]
+    fn brackets_are_refused_where_they_are_too_deep() {
+        let nested = |depth: usize| format!("{}1{} < 2", "(".repeat(depth), ")".repeat(depth));
+        Condition::parse(&nested(DEEPEST), Context::default()).unwrap();
+        for depth in [DEEPEST + 1, 100_000] {
+            let (place, message) = error(&nested(depth));
+            assert_eq!(place, DEEPEST..DEEPEST + 1);
+            assert!(message.contains("too deep"), "{message}");
+        }
     }
 
     #[test]
