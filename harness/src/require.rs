@@ -80,10 +80,7 @@ fn check_kernel(filesystem: &str) -> Lack {
     let release = nix::sys::utsname::uname()
         .map_or_else(|_| String::new(), |name| name.release().to_string_lossy().into_owned());
     let text = format!("kernel {release} has no {filesystem} (/proc/filesystems; modprobe: {tried})");
-    Some((
-        text,
-        format!("leave {filesystem} out with --fs, or use a kernel that has it: --backend vm --kernel"),
-    ))
+    Some((text, format!("leave {filesystem} out with --fs, or run in a virtual machine whose kernel has it")))
 }
 
 /// `/proc/filesystems` has one name a line, after an optional `nodev`. Source: filesystems(5).
@@ -117,10 +114,13 @@ fn root_lack(uid: u32, uid_map: &str, status: &str) -> Lack {
     }
     if !is_identity(uid_map) {
         let text = "root only inside a user namespace, which may not use loop devices";
-        return Some((text.into(), "use a rootful container with --privileged, or --backend vm".into()));
+        return Some((
+            text.into(),
+            "use a rootful container with --privileged, or run in a virtual machine".into(),
+        ));
     }
     let text = "root without CAP_SYS_ADMIN, which mounts need";
-    let next = "start the container with --privileged, or use --backend vm";
+    let next = "start the container with --privileged, or run in a virtual machine";
     (!has_sys_admin(status)).then(|| (text.into(), next.into()))
 }
 
@@ -162,7 +162,9 @@ fn loop_lack(errno: Errno, has_modprobe: bool) -> (String, String) {
             "run as root (sudo); in a container --privileged",
         ),
         Errno::EPERM => ("is forbidden by a device cgroup", rules),
-        Errno::ENXIO | Errno::ENODEV => ("has no driver: the kernel lacks loop devices", "use --backend vm"),
+        Errno::ENXIO | Errno::ENODEV => {
+            ("has no driver: the kernel lacks loop devices", "run in a virtual machine")
+        }
         _ => ("does not open", rules),
     };
     (format!("{what} {why} ({errno:?})"), next.into())

@@ -159,7 +159,7 @@ fn reiserfs() -> CaseResult {
         reason: Some(Reason {
             code: "unavailable".into(),
             text: "cannot mount reiserfs: this kernel does not have it".into(),
-            next: Some("Linux 6.13 removed reiserfs; add --backend vm --kernel linux-6.12.deb".into()),
+            next: Some("Linux 6.13 removed reiserfs; run in a virtual machine with Linux 6.12".into()),
         }),
         ..case("reiserfs", 4, Status::NotRun)
     }
