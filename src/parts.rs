@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use fsduel_harness::case::{self, Keep as KeepImage};
 use fsduel_harness::error::{Error, Result};
+use fsduel_harness::measure::Metric;
 use fsduel_harness::report::Style;
 use fsduel_harness::require::{Missing, Requirement};
 use fsduel_harness::result::RunReport;
@@ -25,7 +26,7 @@ use crate::describe;
 pub use fsduel_harness::case::Store;
 pub use fsduel_harness::manifest::memory_available;
 pub use fsduel_harness::require::check;
-pub use fsduel_harness::runner::RunEvent;
+pub use fsduel_harness::runner::{RunEvent, free_needed};
 pub use fsduel_harness::scratch::{Found, Kept, find_kept, find_ours, free, remove_kept};
 pub use worker::run_if_worker;
 pub use workload::Parameter;
@@ -176,8 +177,15 @@ pub fn wanted(arguments: &DoctorArguments) -> Result<Wanted> {
 fn resolve(suite: &Suite, options: &Options) -> Result<Resolved> {
     let filesystems: Vec<&str> = fs::ALL.iter().map(|filesystem| filesystem.name()).collect();
     let workloads: Vec<KnownWorkload> = workload::ALL.iter().map(known).collect();
-    let metrics: Vec<&str> = measure::documented().map(|metric| metric.key).collect();
-    let known = Known { filesystems: &filesystems, workloads: &workloads, metrics: &metrics };
+    let keys = |metrics: &'static [Metric]| metrics.iter().map(|metric| metric.key);
+    let metrics: Vec<&str> = measure::ALL.iter().flat_map(|row| keys(row.metrics())).collect();
+    let case_metrics: Vec<&str> = keys(measure::OF_A_CASE).collect();
+    let known = Known {
+        filesystems: &filesystems,
+        workloads: &workloads,
+        metrics: &metrics,
+        case_metrics: &case_metrics,
+    };
     suite.resolve(options, &known)
 }
 
@@ -256,7 +264,7 @@ impl Plan {
             units::duration_text(Duration::from_secs(costs.time.as_secs())),
             costs.written,
             self.inner.manifest.store.path,
-            costs.disk_highest,
+            costs.free_needed(),
         )
     }
 

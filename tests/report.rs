@@ -26,14 +26,21 @@ fn recorded() -> Vec<(String, String)> {
 fn resolved(name: &str, scale: &str) -> Resolved {
     let text = std::fs::read_to_string(fixtures().join(name).join("suite.toml")).unwrap();
     let filesystems: Vec<&str> = fs::ALL.iter().map(|filesystem| filesystem.name()).collect();
-    let metrics: Vec<&str> = measure::documented().map(|metric| metric.key).collect();
+    let keys = |metrics: &'static [measure::Metric]| metrics.iter().map(|metric| metric.key);
+    let metrics: Vec<&str> = measure::ALL.iter().flat_map(|row| keys(row.metrics())).collect();
+    let case_metrics: Vec<&str> = keys(measure::OF_A_CASE).collect();
     let known = |row: &workload::Row| KnownWorkload {
         name: row.name.into(),
         parameters: row.parameters.iter().map(|parameter| parameter.key.into()).collect(),
     };
     let workloads: Vec<KnownWorkload> = workload::ALL.iter().map(known).collect();
     let options = Options { scale: Some(scale.into()), ..Options::default() };
-    let known = Known { filesystems: &filesystems, workloads: &workloads, metrics: &metrics };
+    let known = Known {
+        filesystems: &filesystems,
+        workloads: &workloads,
+        metrics: &metrics,
+        case_metrics: &case_metrics,
+    };
     Suite::built_in(name, name, &text).unwrap().resolve(&options, &known).unwrap()
 }
 

@@ -7,9 +7,6 @@ use super::names::unknown;
 use crate::claim::{ClaimSpec, Term, fact_keys};
 use crate::error::Result;
 
-/// Metrics of a whole case; all others are of a step.
-const CASE_METRICS: [&str; 3] = ["mkfs_s", "mount_s", "fsck_s"];
-
 /// Check the names of workloads, their parameters and the file systems that will run.
 pub(super) fn selection(source: &Source, model: &Model, known: &Known) -> Result<()> {
     for filesystem in &model.filesystems {
@@ -51,19 +48,20 @@ pub(super) struct Nameable<'a> {
     steps: Vec<&'a str>,
     filesystems: Vec<&'a str>,
     metrics: Vec<String>,
+    case_metrics: &'a [&'a str],
     scales: &'a [String],
 }
 
 impl<'a> Nameable<'a> {
-    pub(super) fn new(source: &'a Source, model: &'a Model, scales: &'a [String], known: &Known) -> Self {
+    pub(super) fn new(source: &'a Source, model: &'a Model, scales: &'a [String], known: &Known<'a>) -> Self {
         let mut metrics = fact_keys();
-        let of_a_step = |key: &&&str| !CASE_METRICS.contains(*key);
-        metrics.extend(known.metrics.iter().filter(of_a_step).map(|key| (*key).to_owned()));
+        metrics.extend(known.metrics.iter().map(|key| (*key).to_owned()));
         Self {
             source,
             steps: model.steps.iter().map(|step| step.name.as_str()).collect(),
             filesystems: model.filesystems.iter().map(|filesystem| filesystem.id.as_str()).collect(),
             metrics,
+            case_metrics: known.case_metrics,
             scales,
         }
     }
@@ -112,7 +110,7 @@ impl<'a> Nameable<'a> {
     fn metric(&self, at: &Place, step: Option<&str>, key: &str) -> Result<()> {
         match step {
             Some(_) => one_of(self.source, at, "metric", key, self.metrics.iter().map(String::as_str)),
-            None => one_of(self.source, at, "metric of a whole case", key, CASE_METRICS.into_iter()),
+            None => one_of(self.source, at, "metric of a whole case", key, self.case_metrics.iter().copied()),
         }
     }
 

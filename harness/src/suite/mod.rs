@@ -42,8 +42,10 @@ pub struct Known<'a> {
     pub filesystems: &'a [&'a str],
     /// Workloads with the keys of their parameters.
     pub workloads: &'a [KnownWorkload],
-    /// Keys of the metrics of a step. Facts and the metrics of a case are known here.
+    /// Keys of the metrics of a step. Facts are known here.
     pub metrics: &'a [&'a str],
+    /// Keys of the metrics of a whole case.
+    pub case_metrics: &'a [&'a str],
 }
 
 /// A workload and the keys of its parameters.

@@ -28,10 +28,15 @@ fn workloads() -> Vec<KnownWorkload> {
 }
 
 fn resolve(suite: &Suite, options: &Options) -> Result<Resolved> {
-    let metrics = [METRICS.as_slice(), &["metadata_ratio", "mkfs_s"]].concat();
+    let metrics = [METRICS.as_slice(), &["metadata_ratio"]].concat();
     suite.resolve(
         options,
-        &Known { filesystems: &["btrfs", "ext4", "xfs"], workloads: &workloads(), metrics: &metrics },
+        &Known {
+            filesystems: &["btrfs", "ext4", "xfs"],
+            workloads: &workloads(),
+            metrics: &metrics,
+            case_metrics: &["mkfs_s", "mount_s", "fsck_s"],
+        },
     )
 }
 
