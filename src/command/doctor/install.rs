@@ -5,10 +5,8 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 use fsduel_harness::command::{self, Invocation};
-use fsduel_harness::require::Requirement;
 use fsduel_harness::{Error, Result};
-
-use crate::parts;
+use nix::unistd::Uid;
 
 /// A package manager, by the words of `ID` and `ID_LIKE` in os-release(5).
 struct Manager {
@@ -36,11 +34,13 @@ pub fn command(packages: &BTreeSet<&str>) -> String {
 ///
 /// # Errors
 ///
-/// The distribution has no apt (the command to type is the next step), or apt fails.
+/// We are not root, the distribution has no apt (the command to type is the next step), or apt
+/// fails.
 pub fn install(packages: &BTreeSet<&'static str>) -> Result<()> {
     if packages.is_empty() {
         return Ok(());
     }
+    as_root(Uid::effective())?;
     if command::find("apt-get").is_none() {
         return Err(Error::unavailable("install packages: apt-get is not on this system")
             .next(format!("as root: {}", command(packages))));
@@ -52,13 +52,18 @@ pub fn install(packages: &BTreeSet<&'static str>) -> Result<()> {
     apt(&words)
 }
 
-/// Run apt-get, through sudo where we are not root.
+/// Programs run without a terminal, where sudo could not ask for a password. A container without
+/// CAP_SYS_ADMIN can install all the same.
+fn as_root(user: Uid) -> Result<()> {
+    if user.is_root() {
+        return Ok(());
+    }
+    Err(Error::unavailable(format!("install packages: not root (uid={user})"))
+        .next("sudo fsduel doctor --install"))
+}
+
 fn apt(words: &[&str]) -> Result<()> {
-    let root = parts::check(&[Requirement::Root]).is_empty();
-    let invocation = match root {
-        true => Invocation::new("apt-get", words),
-        false => Invocation::new("sudo", ["apt-get"].iter().chain(words)),
-    };
+    let invocation = Invocation::new("apt-get", words);
     let output = command::run(&invocation.env("DEBIAN_FRONTEND", "noninteractive"))?;
     if output.status == 0 {
         return Ok(());
@@ -87,6 +92,15 @@ fn manager(os_release: &str) -> Option<&'static Manager> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exit;
+
+    #[test]
+    fn only_root_installs_and_others_are_told_how() {
+        as_root(Uid::from_raw(0)).unwrap();
+        let error = as_root(Uid::from_raw(1000)).unwrap_err();
+        assert_eq!(exit::of_error(&error, None), exit::UNAVAILABLE);
+        assert_eq!(error.next_step(), Some("sudo fsduel doctor --install"));
+    }
 
     #[test]
     fn a_distribution_is_known_by_its_own_name_or_by_what_it_is_like() {
