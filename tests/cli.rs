@@ -174,7 +174,7 @@ fn doctor_looks_only_at_what_the_suite_needs() {
     .unwrap();
     let told = told(&["doctor", file.path().to_str().unwrap()]);
     assert!(told.contains("ext4: mke2fs") && !told.contains("xfs: "), "{told}");
-    assert!(told.contains("\nexit code 69\n") && told.contains("free, an image takes 1000"), "{told}");
+    assert!(told.contains("\nexit code 69\n") && told.contains("free, an image of 1000"), "{told}");
 }
 
 #[test]

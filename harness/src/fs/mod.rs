@@ -101,7 +101,8 @@ pub trait Filesystem: Sync {
     }
     /// Least space that so many entries and so much payload take, to refuse what can never fit.
     ///
-    /// By default a block for each file and directory, and the payload if it is more.
+    /// `files` are those that are not empty. By default a block for each of them and for each
+    /// directory, and the payload if it is more.
     fn least_space(&self, files: u64, directories: u64, payload: Bytes, block_size: Bytes) -> Bytes {
         let files = files.saturating_mul(block_size.0).max(payload.0);
         Bytes(files.saturating_add(directories.saturating_mul(block_size.0)))

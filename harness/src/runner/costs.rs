@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::units::Bytes;
 
-use super::preflight::Work;
+use super::preflight::{Work, sum};
 
 /// Rough figures of a small machine with a virtual disk, only for the estimate of the time.
 const OPERATIONS_PER_S: f64 = 40_000.0;
@@ -25,13 +25,25 @@ pub struct Costs {
     pub disk_highest: Bytes,
 }
 
+/// What must be free in a store that takes so much: 5 % to spare, for its own metadata.
+#[must_use]
+pub fn free_needed(taken: Bytes) -> Bytes {
+    Bytes(taken.0.saturating_add(taken.0 / 20))
+}
+
 impl Costs {
+    /// What must be free in the store.
+    #[must_use]
+    pub fn free_needed(&self) -> Bytes {
+        free_needed(self.disk_highest)
+    }
+
     pub(super) fn of(works: &[Work], image: Bytes, preallocate: bool) -> Self {
         let seconds: f64 = works.iter().map(seconds).sum();
         Self {
             cases: u32::try_from(works.len()).unwrap_or(u32::MAX),
             time: Duration::from_secs_f64(seconds),
-            written: Bytes(works.iter().map(written).sum()),
+            written: Bytes(sum(works.iter().map(written))),
             disk_highest: works.iter().map(|work| disk(work, image, preallocate)).max().unwrap_or_default(),
         }
     }
@@ -40,13 +52,14 @@ impl Costs {
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
 fn seconds(work: &Work) -> f64 {
     // Everything is written once and read back once; `written` has a fill that is done twice.
-    let bytes = (work.written.0 + work.filled.0) as f64;
+    let bytes = work.written.0.saturating_add(work.filled.0) as f64;
     PER_CASE_S + 2.0 * work.operations as f64 / OPERATIONS_PER_S + bytes / FILL_BYTES_PER_S
 }
 
 /// Data, and about a block of metadata for each entry, twice.
 fn written(work: &Work) -> u64 {
-    work.written.0 + (work.files + work.directories) * 4096 * 2
+    let entries = work.files.saturating_add(work.directories);
+    work.written.0.saturating_add(entries.saturating_mul(4096 * 2))
 }
 
 fn disk(work: &Work, image: Bytes, preallocate: bool) -> Bytes {
@@ -55,7 +68,7 @@ fn disk(work: &Work, image: Bytes, preallocate: bool) -> Bytes {
     }
     // Journals and fixed tables: what mkfs writes, at most about an eighth of a small image.
     let fixed = (image.0 / 8).min(Bytes::mib(512).0);
-    Bytes((written(work) + fixed).min(image.0))
+    Bytes(written(work).saturating_add(fixed).min(image.0))
 }
 
 #[cfg(test)]
@@ -73,6 +86,14 @@ mod tests {
         let twice = costs(image, Bytes::gib(4));
         assert!(twice.written >= Bytes::gib(4) && twice.disk_highest == image, "{twice:?}");
         assert!(twice.time > capped.time);
+    }
+
+    #[test]
+    fn the_largest_numbers_do_not_overflow() {
+        let most = Bytes(u64::MAX);
+        let work = Work { files: u64::MAX, directories: 1, written: most, filled: most, ..Work::default() };
+        let costs = Costs::of(&[work, work], most, false);
+        assert_eq!((costs.written, costs.disk_highest, costs.free_needed()), (most, most, most));
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::fs;
 use crate::result::{CaseResult, Environment, Reason, RunReport, SCHEMA_VERSION, Tool};
 use crate::sys::signal;
 
-pub use costs::Costs;
+pub use costs::{Costs, free_needed};
 pub use plan::{Asked, Plan, plan};
 
 /// What happens during a run, in order.

@@ -131,12 +131,12 @@ impl Plan {
             return Ok(());
         }
         let free = Bytes(self.manifest.store.free_bytes);
-        let need = self.costs.disk_highest;
-        if need.0 + need.0 / 20 <= free.0 {
+        let need = self.costs.free_needed();
+        if need <= free {
             return Ok(());
         }
         Err(Error::unavailable(format!(
-            "keep an image in {}: a case writes up to {need} to it (and 5 % to spare), {free} are free",
+            "keep an image in {}: it needs {need} of free space, {free} are free",
             self.manifest.store.path
         ))
         .next("another place with --store, a smaller --size, or --overcommit to try all the same"))

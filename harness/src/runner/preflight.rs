@@ -16,6 +16,8 @@ pub(super) struct Work {
     /// Files and directories at the fullest moment.
     pub(super) files: u64,
     pub(super) directories: u64,
+    /// Files that hold at least a byte, as far as the payload tells.
+    pub(super) with_data: u64,
     pub(super) payload: Bytes,
     /// Calls of all steps, and bytes that all steps write.
     pub(super) operations: u64,
@@ -41,19 +43,41 @@ impl Work {
         let mut alive: Vec<(String, Self)> = vec![];
         for (step, workload) in resolved.steps.iter().zip(&sequence) {
             let own = own(&step.name, workload, resolved)?;
-            most.operations += own.operations;
-            most.written.0 += own.written.0;
+            most.operations = most.operations.saturating_add(own.operations);
+            most.written = Bytes(most.written.0.saturating_add(own.written.0));
             most.filled = most.filled.max(own.filled);
             alive.retain(|(name, _)| !workload.removes().iter().any(|gone| gone.step == *name));
             alive.push((step.name.clone(), own));
-            let sum = |count: fn(&Self) -> u64| alive.iter().map(|(_, work)| count(work)).sum::<u64>();
-            most.files = most.files.max(sum(|work| work.files));
-            most.directories = most.directories.max(sum(|work| work.directories));
-            most.payload.0 = most.payload.0.max(sum(|work| work.payload.0));
+            let now = Self::sum(alive.iter().map(|(_, work)| work));
+            most.files = most.files.max(now.files);
+            most.directories = most.directories.max(now.directories);
+            most.least = most.least.max(now.least(filesystem, compressing, block_size));
         }
-        most.least = filesystem.least_space(most.files, most.directories, most.payload, resolved.block_size);
         Ok(most)
     }
+
+    /// What is there when all of these are.
+    fn sum<'a>(works: impl Iterator<Item = &'a Self> + Clone) -> Self {
+        let all = |count: fn(&Self) -> u64| sum(works.clone().map(count));
+        Self {
+            files: all(|work| work.files),
+            directories: all(|work| work.directories),
+            with_data: all(|work| work.with_data),
+            payload: Bytes(all(|work| work.payload.0)),
+            ..Self::default()
+        }
+    }
+
+    /// Compressed data take less than their size, and it is not known how much less.
+    fn least(&self, filesystem: &dyn Filesystem, compressing: bool, block_size: Bytes) -> Bytes {
+        let (files, payload) = if compressing { (0, Bytes(0)) } else { (self.with_data, self.payload) };
+        filesystem.least_space(files, self.directories, payload, block_size)
+    }
+}
+
+/// A sum that stops at the largest number: sizes come from the command line.
+pub(super) fn sum(numbers: impl Iterator<Item = u64>) -> u64 {
+    numbers.fold(0, u64::saturating_add)
 }
 
 /// What one step makes, alone.
@@ -68,11 +92,13 @@ fn own(step: &str, workload: &Arc<dyn Workload>, resolved: &Resolved) -> Result<
     let Some(counts) = counts else {
         let sizes = workload.fill_sizes(resolved.image_size);
         let filled = sizes.iter().copied().max().unwrap_or_default();
-        let written = Bytes(sizes.iter().map(|size| size.0).sum());
+        let written = Bytes(sum(sizes.iter().map(|size| size.0)));
         return Ok(Work { files: 1, filled, written, ..Work::default() });
     };
+    let files = counts.of(Op::Create);
     Ok(Work {
-        files: counts.of(Op::Create),
+        files,
+        with_data: files.min(counts.written_bytes),
         directories: counts.of(Op::Mkdir),
         payload: Bytes(counts.written_bytes),
         operations: counts.total(),
@@ -98,7 +124,7 @@ pub(super) fn fits(
         .next(format!("--size {} or more, or fewer files with --set", rounded_up(work.least.0))));
     }
     let Some(inodes) = filesystem.inodes(image, options)? else { return Ok(()) };
-    let need = work.files + work.directories;
+    let need = work.files.saturating_add(work.directories);
     if need <= inodes {
         return Ok(());
     }
@@ -115,3 +141,6 @@ fn rounded_up(bytes: u64) -> Bytes {
     let step = Bytes::mib(256).0;
     Bytes((bytes.saturating_add(bytes / 10)).div_ceil(step).saturating_mul(step))
 }
+
+#[cfg(test)]
+mod tests;
