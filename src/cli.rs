@@ -48,7 +48,7 @@ Exit codes: 0 ran, verified, and what must hold holds · 1 the harness failed
 not allowed was met · 4 nothing selected · 5 verification failed · 7 the
 environment broke a measurement · 69 something cannot run here · 124 a time
 limit ran out · 129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM. When several
-apply, the first of 129/130/143, 1, 5, 7, 124, 69, 4, 3.";
+apply, the first of 129/130/143, 1, 5, 7, 124, 2, 69, 4, 3.";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -212,7 +212,7 @@ pub struct Results {
     /// Keep the images of all cases, or with `=failed` of those that did not pass.
     ///
     /// They are in the store, as fsduel-*.img, and belong to the caller of sudo;
-    /// the report names each. Remove them yourself.
+    /// the report names each. `fsduel gc --force` removes them.
     #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "all", env = "FSDUEL_KEEP", hide_env_values = true)]
     pub keep: Option<Keep>,
@@ -278,7 +278,7 @@ pub struct DoctorArguments {
     /// Folder of the images, or `memory` [default: /var/tmp].
     #[arg(long, value_name = "DIR|memory", env = "FSDUEL_STORE", hide_env_values = true)]
     pub store: Option<String>,
-    /// Install the tools that are missing: with apt on Debian and Ubuntu.
+    /// Install the tools that are missing: with apt on Debian and Ubuntu, as root.
     ///
     /// Elsewhere the command is printed.
     #[arg(long)]

@@ -53,12 +53,12 @@ impl Filesystem for Btrfs {
         Bytes(114_294_784)
     }
 
-    /// Without `-q`, because only `mkfs.btrfs` tells the profiles of an unmounted file system.
     /// Small files and directories are items of a tree, a few hundred bytes each.
     fn least_space(&self, _files: u64, _directories: u64, payload: Bytes, _block_size: Bytes) -> Bytes {
         payload
     }
 
+    /// Without `-q`, because only `mkfs.btrfs` tells the profiles of an unmounted file system.
     fn mkfs(&self, device: &Path, options: &MkfsOptions) -> Invocation {
         let block_size = options.block_size.0.to_string();
         let ours = ["-f", "-K", "-s", &block_size, "-U", &options.uuid];
