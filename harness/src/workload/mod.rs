@@ -1,6 +1,6 @@
 //! What is done on a file system: one file and one row of the table for each workload.
 //!
-//! A workload knows its calls ([`Ops`]) and the seed of the run, never the file system it is on.
+//! A workload knows its calls ([`Ops`](crate::ops::Ops)) and the seed of the run, never the file system it is on.
 //! The same work can be done, planned and replayed, so a later step (`remove`, `read`, ...) and
 //! the verification know every name and byte of an earlier one without being told.
 
