@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::fs::MkfsOptions;
+use crate::manifest::run_id;
 use crate::result::{CaseResult, Configuration, Metrics, Reason, Status, StepResult, Verify};
 use crate::units::{Bytes, Seed};
 use crate::workload::StepSpec;
@@ -106,6 +108,17 @@ impl CaseSpec {
     #[must_use]
     pub fn id(&self) -> String {
         format!("{}/{}", self.configuration.id, self.block)
+    }
+
+    /// What its `mkfs` is told; a UUID is new each time.
+    #[must_use]
+    pub fn mkfs_options(&self) -> MkfsOptions {
+        MkfsOptions {
+            block_size: Bytes(self.configuration.block_size_bytes.into()),
+            uuid: run_id(),
+            seed: self.seed,
+            extra: self.configuration.mkfs_options.clone(),
+        }
     }
 
     /// Its result, if it cannot start.

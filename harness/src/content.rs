@@ -64,14 +64,6 @@ pub fn draw(random: &mut Random, range: RangeInclusive<u64>) -> u64 {
     low + ((u128::from(random.next_u64()) * length) >> 64) as u64
 }
 
-/// Bring `items` into a random order (Fisher and Yates, from the end).
-pub fn shuffle<T>(random: &mut Random, items: &mut [T]) {
-    for last in (1..items.len()).rev() {
-        let other = draw(random, 0..=last as u64);
-        items.swap(last, usize::try_from(other).expect("it is at most `last`"));
-    }
-}
-
 /// The contents of all files of a step.
 #[derive(Clone, Debug)]
 pub struct Content {
@@ -303,19 +295,5 @@ mod tests {
         let mut text = vec![0; 20_000];
         Content::new(Pattern::Text, Seed(5)).fill(1, 100, &mut text);
         assert!(text.iter().all(|byte| byte.is_ascii_lowercase() || b" \n0123456789".contains(byte)));
-    }
-
-    #[test]
-    fn a_shuffle_keeps_every_item_and_follows_the_seed() {
-        let shuffled = |seed| {
-            let mut items: Vec<u32> = (0..100).collect();
-            shuffle(&mut random(Seed(seed)), &mut items);
-            items
-        };
-        assert_eq!(shuffled(1), shuffled(1));
-        assert_ne!(shuffled(1), shuffled(2));
-        let mut sorted = shuffled(1);
-        sorted.sort_unstable();
-        assert_eq!(sorted, (0..100).collect::<Vec<_>>());
     }
 }

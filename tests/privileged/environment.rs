@@ -70,20 +70,22 @@ fn small_store() {
     assert!(told_so.contains("--store") && told_so.contains("--overcommit"), "{told_so}");
 }
 
+/// Somebody else, who fills the store once the work has begun, and goes when the run has ended.
+const OTHER: &str = "until grep -q 'phase: step' $LAB/log; do sleep 0.02; done
+    dd if=/dev/zero of=$LAB/small/other bs=1M 2>/dev/null";
+
 /// Sizes of a store on which the work, or mkfs already, runs out of space; and one that has room, but
 /// not while somebody else fills it.
 fn full_store() {
     let small_files = "many-small-files --set count=60000 --set file-size=4KiB";
     let directories = "many-directories --set count=12000 --set files=1..1 --set file-size=12KiB";
-    let other =
-        "(sleep 1; dd if=/dev/zero of=$LAB/small/other bs=1M 2>/dev/null; sleep 1; rm $LAB/small/other) &";
     for filesystem in ["btrfs", "ext4", "xfs"] {
         for (size, workload, meanwhile) in [
-            ("120M", "fill-until-enospc --set pattern=random", ""),
-            ("120M", small_files, ""),
-            ("120M", directories, ""),
-            ("1100K", small_files, ""),
-            ("500M", small_files, other),
+            ("120M", "fill-until-enospc --set pattern=random", "true"),
+            ("120M", small_files, "true"),
+            ("120M", directories, "true"),
+            ("1100K", small_files, "true"),
+            ("500M", small_files, OTHER),
         ] {
             runs_out_of_space(filesystem, size, workload, meanwhile);
         }
@@ -110,9 +112,11 @@ fn special_destinations() {
 fn runs_out_of_space(filesystem: &str, size: &str, workload: &str, meanwhile: &str) {
     let lab = Lab::new();
     let script = format!(
-        "mkdir $LAB/small && mount -t tmpfs -o size={size} none $LAB/small && cd / && {{ {meanwhile}
-         $FSDUEL run --workload {workload} --size 400MiB --store $LAB/small --overcommit --fs {filesystem} \
-         --json $LAB/report.json; }}"
+        "mkdir $LAB/small && mount -t tmpfs -o size={size} none $LAB/small && cd / && touch $LAB/log || exit
+         ({meanwhile}) & other=$!
+         FSDUEL_LOG=debug $FSDUEL run --workload {workload} --size 400MiB --store $LAB/small --overcommit \
+         --fs {filesystem} --json $LAB/report.json 2>$LAB/log
+         code=$?; kill $other 2>/dev/null; wait $other; cat $LAB/log >&2; exit $code"
     );
     let output = in_namespace(&lab, &MOUNTS, &script);
     assert_exits(&output, 7);
@@ -248,7 +252,7 @@ fn inodes() {
     assert!(stderr(&output).contains("32757") && stderr(&output).contains("--size"), "{}", told(&output));
 }
 
-/// A PATH with everything but one program, and no sbin folder to fall back to.
+/// A device over mkfs.xfs, in every folder where it is looked for, is no program.
 fn missing_mkfs() {
     let lab = Lab::new();
     let script = "for d in /usr/local/sbin /usr/sbin /sbin; do [ -e $d/mkfs.xfs ] && mount --bind /dev/null $d/mkfs.xfs; done

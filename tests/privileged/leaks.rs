@@ -62,10 +62,17 @@ fn arguments(filesystem: &str) -> Vec<String> {
 
 /// Wait until the worker says that a phase has begun.
 pub fn wait_for(child: &mut Child, phase: &str) {
-    let mark = format!("phase: {phase}");
+    wait_for_each(child, &[phase]);
+}
+
+/// Wait until the worker, or the one after it, has said that each of these phases has begun, in this order.
+fn wait_for_each(child: &mut Child, phases: &[&str]) {
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    let seen = lines.by_ref().map_while(Result::ok).any(|line| line.contains(&mark));
-    assert!(seen, "the run ended before {phase}");
+    for phase in phases {
+        let mark = format!("phase: {phase}");
+        let seen = lines.by_ref().map_while(Result::ok).any(|line| line.contains(&mark));
+        assert!(seen, "the run ended before {phase}");
+    }
     // The pipe must stay open and empty, or a later line would block or kill the run.
     std::thread::spawn(move || lines.count());
 }
@@ -93,8 +100,8 @@ fn signalled(signal: Signal, code: i32) {
     let mut arguments = arguments("ext4,xfs");
     arguments.extend(["--json".to_owned(), json.display().to_string()]);
     let mut runner = lab.spawn(arguments);
-    wait_for(&mut runner, "detach");
-    std::thread::sleep(Duration::from_millis(300));
+    // The first case has ended when the second attaches.
+    wait_for_each(&mut runner, &["attach", "attach", "step small-files"]);
     kill(Pid::from_raw(i32::try_from(runner.id()).unwrap()), signal).unwrap();
     let begun = Instant::now();
     let status = runner.wait().unwrap();
@@ -146,8 +153,12 @@ fn children_of_mkfs() {
         .spawn()
         .unwrap();
     wait_for(&mut runner, "mkfs");
-    std::thread::sleep(Duration::from_millis(300));
-    assert!(lab.processes().len() >= 4, "{:?}", lab.processes());
+    let begun = Instant::now();
+    // The runner, the worker, the script, and what it has started.
+    while lab.processes().len() < 6 {
+        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", lab.processes());
+        std::thread::sleep(Duration::from_millis(20));
+    }
     runner.kill().unwrap();
     runner.wait().unwrap();
     lab.assert_nothing_is_left();
@@ -173,10 +184,11 @@ fn failing_mount() {
     }
 }
 
+/// The limit holds for each phase as well: long enough for all of them, not for so many fsync.
 fn time_limit() {
     let lab = Lab::new();
     let arguments =
-        ["run", "smoke", "--fs", "btrfs", "--timeout", "2s", "--set", "step.small-files.count=90000"];
+        ["run", "smoke", "--fs", "btrfs", "--timeout", "8s", "--set", "step.small-files.count=90000"];
     let more = ["--set", "step.small-files.fsync=\"file\"", "--size", "2GiB"];
     let (output, report) = lab.report(arguments.into_iter().chain(more));
     assert_exits(&output, 124);

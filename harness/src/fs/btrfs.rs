@@ -12,6 +12,7 @@ use crate::command::Invocation;
 use crate::error::Result;
 use crate::require::Requirement;
 use crate::result::{Checked, Which};
+use crate::sys::page_size;
 use crate::sys::space::{self, SpaceInfo};
 use crate::sys::statfs::StatFs;
 use crate::units::Bytes;
@@ -41,11 +42,7 @@ impl Filesystem for Btrfs {
             .flat_map(|text| text.split_whitespace())
             .filter_map(|size| size.parse().ok())
             .collect();
-        if sizes.is_empty() {
-            vec![Bytes(super::page_size())]
-        } else {
-            sizes.into_iter().map(Bytes).collect()
-        }
+        if sizes.is_empty() { vec![Bytes(page_size())] } else { sizes.into_iter().map(Bytes).collect() }
     }
 
     /// With the default profiles. Measured: `mkfs.btrfs` 6.2 refuses one byte less.

@@ -13,6 +13,7 @@ use crate::command::{self, Invocation};
 use crate::error::{Error, Result};
 use crate::require::Requirement;
 use crate::result::{Checked, Which};
+use crate::sys::page_size;
 use crate::sys::statfs::StatFs;
 use crate::units::{Bytes, Seed};
 
@@ -42,7 +43,7 @@ impl Filesystem for Ext4 {
     }
 
     fn block_sizes(&self) -> Vec<Bytes> {
-        super::powers_of_two(1024, super::page_size().min(4096))
+        super::powers_of_two(1024, page_size().min(4096))
     }
 
     /// Below it, there is no room for a journal.

@@ -214,12 +214,6 @@ fn ledger<const N: usize>(entries: [(&str, Option<Value>); N]) -> BTreeMap<Strin
     entries.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
 }
 
-/// Bytes in a page of memory.
-fn page_size() -> u64 {
-    let size = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE).ok().flatten();
-    size.and_then(|size| u64::try_from(size).ok()).unwrap_or(4096)
-}
-
 /// All powers of two from `from` to `to`.
 fn powers_of_two(from: u64, to: u64) -> Vec<Bytes> {
     std::iter::successors(Some(from), |size| size.checked_mul(2))
@@ -305,7 +299,7 @@ mod tests {
 
     #[test]
     fn every_file_system_takes_4_kib_blocks_on_4_kib_pages() {
-        if page_size() == 4096 {
+        if crate::sys::page_size() == 4096 {
             assert!(ALL.iter().all(|filesystem| filesystem.block_sizes().contains(&Bytes::kib(4))));
         }
     }

@@ -12,6 +12,7 @@ use crate::command::Invocation;
 use crate::error::{Error, Result};
 use crate::require::Requirement;
 use crate::result::{Checked, Which};
+use crate::sys::page_size;
 use crate::sys::statfs::StatFs;
 use crate::units::Bytes;
 
@@ -37,7 +38,7 @@ impl Filesystem for Xfs {
     fn block_sizes(&self) -> Vec<Bytes> {
         let release = rustix::system::uname().release().to_string_lossy().into_owned();
         let huge_pages = Path::new("/sys/kernel/mm/transparent_hugepage").exists();
-        let page = super::page_size();
+        let page = page_size();
         let large = huge_pages && parse_release(&release).is_some_and(|version| version >= (6, 12));
         super::powers_of_two(1024, if large { 65536.max(page) } else { page }.min(65536))
     }

@@ -137,11 +137,6 @@ pub trait Started {
     fn finish(self: Box<Self>, counts: &Counts, metrics: &mut Metrics);
 }
 
-/// What `write` took or, in a step that only reads, what `read` gave.
-fn payload(counts: &Counts) -> u64 {
-    if counts.written_bytes > 0 { counts.written_bytes } else { counts.read_bytes }
-}
-
 /// A count as it is stored. Exact up to 2^53: 8 PiB.
 #[expect(clippy::cast_precision_loss, reason = "counts and bytes of a step stay below 2^53")]
 fn number(count: u64) -> f64 {

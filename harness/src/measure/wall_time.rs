@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use super::{Measurement, Metric, Started, Stop, Target, number, payload};
+use super::{Measurement, Metric, Started, Stop, Target, number};
 use crate::error::Result;
 use crate::ops::Counts;
 use crate::result::Metrics;
@@ -62,7 +62,7 @@ fn key(stop: Stop) -> &'static str {
 /// Nothing done has no rate.
 fn rates(counts: &Counts, metrics: &mut Metrics) {
     let Some(seconds) = metrics.get("synced_s") else { return };
-    for (key, done) in [("operations_per_s", counts.total()), ("payload_bytes_per_s", payload(counts))] {
+    for (key, done) in [("operations_per_s", counts.total()), ("payload_bytes_per_s", counts.payload())] {
         if done > 0 {
             metrics.set(key, number(done) / seconds);
         }

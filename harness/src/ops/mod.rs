@@ -148,6 +148,18 @@ impl Counts {
     pub fn total(&self) -> u64 {
         self.operations.values().sum()
     }
+
+    /// What `write` took or, in a step that only reads, what `read` gave.
+    #[must_use]
+    pub fn payload(&self) -> u64 {
+        if self.written_bytes > 0 { self.written_bytes } else { self.read_bytes }
+    }
+
+    /// Bytes both written and read: how far a step has come.
+    #[must_use]
+    pub fn moved(&self) -> u64 {
+        self.written_bytes + self.read_bytes
+    }
 }
 
 /// The calls a workload makes. Each fails as its system call does, with a [`Failure`].

@@ -96,7 +96,7 @@ impl<'a> Real<'a> {
     #[must_use]
     pub fn into_record(mut self) -> Record {
         if let Some(clock) = &self.clock {
-            self.samples.add(clock.last - clock.begun, payload(&self.counts));
+            self.samples.add(clock.last - clock.begun, self.counts.moved());
         }
         Record {
             counts: self.counts,
@@ -164,11 +164,11 @@ impl<'a> Real<'a> {
     fn tick(&mut self, now: Instant) {
         let Some(clock) = &mut self.clock else { return };
         if now >= clock.sample_due {
-            self.samples.add(now - clock.begun, payload(&self.counts));
+            self.samples.add(now - clock.begun, self.counts.moved());
             clock.sample_due = now + self.samples.interval();
         }
         if now >= clock.progress_due {
-            (self.progress)(self.counts.total(), payload(&self.counts));
+            (self.progress)(self.counts.total(), self.counts.moved());
             clock.progress_due = now + SECOND;
             // What telling cost is no part of the next call.
             clock.last = Instant::now();
@@ -219,10 +219,6 @@ impl<'a> Real<'a> {
         let begun = self.begin();
         self.call((op, begun), |_| path.to_owned(), call)
     }
-}
-
-fn payload(counts: &Counts) -> u64 {
-    counts.written_bytes + counts.read_bytes
 }
 
 impl Ops for Real<'_> {

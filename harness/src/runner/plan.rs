@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::case::{CaseSpec, Keep, Store};
 use crate::claim::ClaimSpec;
 use crate::error::{Error, Result};
-use crate::fs::{self, Filesystem, MkfsOptions};
+use crate::fs::{self, Filesystem};
 use crate::manifest;
 use crate::require::{self, Missing, Requirement};
 use crate::result::{Configuration, Manifest, Reason, Reference, StoreInfo, SuiteInfo};
@@ -60,43 +60,22 @@ pub fn plan(resolved: Resolved, asked: &Asked) -> Result<Plan> {
     signal::stop_on(&signal::ENDING)?;
     let run_id = manifest::run_id();
     let store = store_info(&resolved.store)?;
-    let logical_block_size = logical_block_size(resolved.block_size);
-    let mut not_run = BTreeMap::new();
-    let mut cases = Vec::new();
-    let mut works = Vec::new();
+    let (mut not_run, mut cases, mut works) = (BTreeMap::new(), vec![], vec![]);
     for (order, configuration) in (1..).zip(&resolved.configurations) {
         let filesystem = by_name(configuration)?;
         only_ours::check(configuration)?;
         let work = Work::of(&resolved, configuration, filesystem)?;
+        let case = case_of(&resolved, configuration, order, &run_id, asked.keep);
         match cannot_run(filesystem, &resolved) {
             Some(reason) => {
                 not_run.insert(configuration.id.clone(), reason);
             }
             None => {
-                preflight::fits(
-                    filesystem,
-                    &work,
-                    &mkfs_options(&resolved, configuration)?,
-                    resolved.image_size,
-                )?;
+                preflight::fits(filesystem, &work, &case.mkfs_options(), resolved.image_size)?;
                 works.push(work);
             }
         }
-        cases.push(CaseSpec {
-            run_id: run_id.clone(),
-            configuration: configuration.clone(),
-            block: 1,
-            order,
-            image_size: resolved.image_size,
-            logical_block_size,
-            store: resolved.store.clone(),
-            direct_io: resolved.direct_io,
-            preallocate: resolved.preallocate,
-            overcommit: resolved.overcommit,
-            keep: asked.keep,
-            seed: resolved.seed,
-            steps: resolved.steps.clone(),
-        });
+        cases.push(case);
     }
     if let Some(signal) = signal::seen() {
         return Err(Error::stopped(format!("plan the run: it was ended by {signal}")));
@@ -183,13 +162,29 @@ fn cannot_run(filesystem: &dyn Filesystem, resolved: &Resolved) -> Option<Reason
     })
 }
 
-fn mkfs_options(resolved: &Resolved, configuration: &Configuration) -> Result<MkfsOptions> {
-    Ok(MkfsOptions {
-        block_size: resolved.block_size,
-        uuid: manifest::run_id(),
+/// One configuration in the first block.
+fn case_of(
+    resolved: &Resolved,
+    configuration: &Configuration,
+    order: u32,
+    run_id: &str,
+    keep: Keep,
+) -> CaseSpec {
+    CaseSpec {
+        run_id: run_id.to_owned(),
+        configuration: configuration.clone(),
+        block: 1,
+        order,
+        image_size: resolved.image_size,
+        logical_block_size: logical_block_size(resolved.block_size),
+        store: resolved.store.clone(),
+        direct_io: resolved.direct_io,
+        preallocate: resolved.preallocate,
+        overcommit: resolved.overcommit,
+        keep,
         seed: resolved.seed,
-        extra: configuration.mkfs_options.clone(),
-    })
+        steps: resolved.steps.clone(),
+    }
 }
 
 /// 4096 if the block size of the run allows it, else 512.

@@ -1,7 +1,7 @@
 //! One worker: told its case, listened to, stopped in order or killed, and always reaped.
 
 use std::io::{Read, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -27,9 +27,9 @@ pub(super) fn supervise(
     tell: &mut dyn FnMut(RunEvent),
 ) -> CaseResult {
     let mut watch = Watch { clock: Clock::new(timeout, signal::count()), steps: vec![], case: None };
-    let outcome = start(spec).and_then(|mut worker| match watch.listen(&mut worker, tell)? {
-        Heard::End => worker.wait(),
-        Heard::Nothing => {
+    let outcome = start(spec).and_then(|mut worker| match watch.follow(&mut worker, tell)? {
+        Some(exit) => Ok(exit),
+        None => {
             worker.leave();
             Err(Error::stopped("wait for the worker: it was killed, and the kernel still writes back"))
         }
@@ -61,41 +61,45 @@ struct Watch {
     case: Option<Box<CaseResult>>,
 }
 
-/// How listening to a worker ended.
-enum Heard {
-    /// It closed its end.
-    End,
-    /// It was killed, and the kernel keeps it longer than a run may take to stop.
-    Nothing,
-}
-
 impl Watch {
-    /// Take events until the worker ends.
-    fn listen(&mut self, worker: &mut WorkerProcess, tell: &mut dyn FnMut(RunEvent)) -> Result<Heard> {
-        let mut pending = Vec::new();
-        let mut buffer = vec![0; 64 << 10];
+    /// Take events until the worker has ended: how, or nothing where it was killed and the kernel
+    /// keeps it longer than a run may take to stop.
+    ///
+    /// A worker that has closed its end has not ended yet: its namespaces go first, and with them
+    /// mounts that may be written back. So the clock is looked at to the very end.
+    fn follow(
+        &mut self,
+        worker: &mut WorkerProcess,
+        tell: &mut dyn FnMut(RunEvent),
+    ) -> Result<Option<WorkerExit>> {
+        let (mut lines, mut open) = (Lines::default(), true);
         loop {
             match self.clock.look(Instant::now(), signal::seen(), signal::count()) {
                 Turn::Wait => {}
                 Turn::Stop => worker.signal(Signal::SIGTERM)?,
                 Turn::Kill => worker.signal(Signal::SIGKILL)?,
-                Turn::Leave => return Ok(Heard::Nothing),
+                Turn::Leave => return Ok(None),
             }
-            if !readable(&worker.events)? {
+            let next = if open { worker.events.as_fd() } else { worker.as_fd() };
+            if !readable(next)? {
                 continue;
             }
-            let count = worker.events.read(&mut buffer).cannot(|| "listen to the worker".into())?;
-            if count == 0 {
-                return Ok(Heard::End);
-            }
-            pending.extend_from_slice(&buffer[..count]);
-            while let Some(end) = pending.iter().position(|byte| *byte == b'\n') {
-                let line: Vec<u8> = pending.drain(..=end).collect();
-                let event = serde_json::from_slice(&line).cannot(|| "understand the worker".into())?;
-                self.note(&event);
-                tell(RunEvent::Worker(event));
+            if open {
+                open = lines.read(&mut worker.events)?;
+                self.take(&mut lines, tell)?;
+            } else if let Some(exit) = worker.try_wait()? {
+                return Ok(Some(exit));
             }
         }
+    }
+
+    fn take(&mut self, lines: &mut Lines, tell: &mut dyn FnMut(RunEvent)) -> Result<()> {
+        while let Some(line) = lines.next() {
+            let event = serde_json::from_slice(&line).cannot(|| "understand the worker".into())?;
+            self.note(&event);
+            tell(RunEvent::Worker(event));
+        }
+        Ok(())
     }
 
     fn note(&mut self, event: &Event) {
@@ -109,8 +113,31 @@ impl Watch {
     }
 }
 
-fn readable(events: &std::fs::File) -> Result<bool> {
-    let mut fds = [PollFd::new(events.as_fd(), PollFlags::POLLIN)];
+/// What came through a pipe and is not taken yet.
+#[derive(Default)]
+struct Lines {
+    pending: Vec<u8>,
+}
+
+impl Lines {
+    /// Read what is there; false at the end of the file.
+    fn read(&mut self, from: &mut impl Read) -> Result<bool> {
+        let mut buffer = vec![0; 64 << 10];
+        let count = from.read(&mut buffer).cannot(|| "listen to the worker".into())?;
+        self.pending.extend_from_slice(&buffer[..count]);
+        Ok(count > 0)
+    }
+
+    /// The next whole line.
+    fn next(&mut self) -> Option<Vec<u8>> {
+        let end = self.pending.iter().position(|byte| *byte == b'\n')?;
+        Some(self.pending.drain(..=end).collect())
+    }
+}
+
+/// Whether something is there to read, after a wait of at most [`LOOK`].
+fn readable(file: BorrowedFd) -> Result<bool> {
+    let mut fds = [PollFd::new(file, PollFlags::POLLIN)];
     match poll(&mut fds, PollTimeout::from(LOOK)) {
         Ok(count) => Ok(count > 0),
         Err(nix::errno::Errno::EINTR) => Ok(false),
@@ -167,6 +194,36 @@ mod tests {
         let reason = case.reason.unwrap();
         assert_eq!(reason.code, Reason::WORKER_DIED);
         assert!(reason.text.contains("SIGKILL"), "{}", reason.text);
+    }
+
+    #[test]
+    fn a_line_is_taken_when_it_is_whole_and_the_end_of_the_file_is_told() {
+        let mut lines = Lines::default();
+        assert!(lines.read(&mut b"one\ntw".as_slice()).unwrap());
+        assert_eq!((lines.next(), lines.next()), (Some(b"one\n".to_vec()), None));
+        assert!(lines.read(&mut b"o\n".as_slice()).unwrap());
+        assert_eq!(lines.next(), Some(b"two\n".to_vec()));
+        assert!(!lines.read(&mut b"".as_slice()).unwrap());
+    }
+
+    /// A worker that closes its end and then works for a minute.
+    fn closed_but_alive() -> WorkerProcess {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", "exec sleep 60 >&-"]);
+        command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        WorkerProcess::of_child(command.spawn().unwrap())
+    }
+
+    #[test]
+    fn the_time_limit_holds_after_a_worker_has_closed_its_end() {
+        let limit = Some(Duration::from_millis(300));
+        let mut watch = Watch { clock: Clock::new(limit, 0), steps: vec![], case: None };
+        watch.note(&event(json!({ "event": "phase", "phase": "detach" })));
+        let begun = Instant::now();
+        let exit = watch.follow(&mut closed_but_alive(), &mut |_| {}).unwrap();
+        assert_eq!(exit, Some(WorkerExit::Signal(Signal::SIGTERM as i32)));
+        assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+        assert_eq!(watch.clock.stopped.unwrap().code, Reason::TIMEOUT);
     }
 
     #[test]

@@ -27,7 +27,6 @@ pub struct Image {
     file: File,
     size: Bytes,
     inode: u64,
-    no_copy_on_write: bool,
 }
 
 impl Image {
@@ -51,10 +50,12 @@ impl Image {
             ),
         };
         // Before the first byte: the flag has no effect on a file that has data.
-        let no_copy_on_write = folder.is_some_and(|folder| switch_off_copy_on_write(folder, &file));
+        if let Some(folder) = folder {
+            switch_off_copy_on_write(folder, &file);
+        }
         resize(&file, size, preallocate).map_err(|errno| size_error(folder, size, errno))?;
         let inode = file.metadata().cannot(|| "look at the image".into())?.ino();
-        Ok(Self { file, size, inode, no_copy_on_write })
+        Ok(Self { file, size, inode })
     }
 
     /// Its size, which is that of the device.
@@ -67,12 +68,6 @@ impl Image {
     #[must_use]
     pub fn inode(&self) -> u64 {
         self.inode
-    }
-
-    /// Whether copy on write was switched off, on a store that does it (`FS_NOCOW_FL`).
-    #[must_use]
-    pub fn no_copy_on_write(&self) -> bool {
-        self.no_copy_on_write
     }
 
     /// Bytes that the store has given to it: `st_blocks`, which counts 512 bytes. Source: stat(2).
@@ -195,10 +190,15 @@ fn folder_error(folder: &Path, errno: Errno) -> Error {
     Error::unavailable(format!("make an image in {shown}: {why}")).because(errno).next(next)
 }
 
-/// True where the store copies on write and has stopped doing so for this file.
-fn switch_off_copy_on_write(folder: &Path, file: &File) -> bool {
-    let copies = store_info(folder).is_ok_and(|store| store.kind == StoreKind::CopyOnWrite);
-    copies && ioctl_getflags(file).and_then(|flags| ioctl_setflags(file, flags | IFlags::NOCOW)).is_ok()
+/// Where the store copies on write, ask it not to for this file (`FS_NOCOW_FL`). Not all of them can.
+fn switch_off_copy_on_write(folder: &Path, file: &File) {
+    if !store_info(folder).is_ok_and(|store| store.kind == StoreKind::CopyOnWrite) {
+        return;
+    }
+    match ioctl_getflags(file).and_then(|flags| ioctl_setflags(file, flags | IFlags::NOCOW)) {
+        Ok(()) => log::debug!("copy on write is switched off for the image"),
+        Err(error) => log::debug!("the image is copied on write below the device: {error}"),
+    }
 }
 
 fn resize(file: &File, size: Bytes, preallocate: bool) -> std::result::Result<(), Errno> {

@@ -11,11 +11,11 @@
 pub mod holders;
 mod image;
 mod kept;
-mod kernel_log;
 mod loop_device;
 mod mount;
 mod mount_options;
 mod mount_table;
+mod mount_warnings;
 mod place;
 mod retry;
 mod store;
@@ -37,7 +37,7 @@ pub use kept::{Kept, find_kept, remove_kept};
 pub use loop_device::{LoopDevice, LoopOptions};
 pub use mount::Mount;
 pub use place::Place;
-pub use store::{StoreKind, StoreState, check_room, store_info};
+pub use store::{StoreKind, StoreState, store_info};
 pub use tag::{Found, Tag, find_ours, free};
 
 use retry::{PATIENCE, retry};

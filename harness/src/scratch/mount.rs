@@ -20,9 +20,9 @@ use rustix::mount::{
 use sys_mount::UnmountFlags;
 
 use super::holders;
-use super::kernel_log::KernelLog;
 use super::mount_options::MountOptions;
 use super::mount_table;
+use super::mount_warnings::MountWarnings;
 use super::retry::{PATIENCE, retry};
 use crate::error::{Cannot, Error, Kind, Result};
 use crate::sys::errno;
@@ -156,7 +156,7 @@ impl From<Errno> for Failure {
 
 impl Request<'_> {
     fn mount(&self) -> std::result::Result<(), Failure> {
-        let mut log = KernelLog::from_now();
+        let mut log = MountWarnings::from_now();
         let context = match fsopen(self.filesystem, FsOpenFlags::FSOPEN_CLOEXEC).map_err(errno) {
             // Hidden by an older kernel, or by a seccomp profile.
             Err(Errno::ENOSYS | Errno::EPERM) => return self.mount_the_old_way(),
@@ -166,7 +166,7 @@ impl Request<'_> {
             failure.said = messages(context);
             if failure.said.is_empty() {
                 let device = self.device.file_name().unwrap_or_default().to_string_lossy();
-                failure.said = log.warnings_with(&[self.filesystem, &device]);
+                failure.said = log.with_any(&[self.filesystem, &device]);
             }
             failure
         })
@@ -190,7 +190,7 @@ impl Request<'_> {
     }
 
     fn mount_the_old_way(&self) -> std::result::Result<(), Failure> {
-        let mut log = KernelLog::from_now();
+        let mut log = MountWarnings::from_now();
         let data = self.options.data_string();
         let mounted = sys_mount::Mount::builder()
             .fstype(self.filesystem)
@@ -199,7 +199,7 @@ impl Request<'_> {
             .mount(self.device, self.at);
         mounted.map(drop).map_err(|error| {
             let device = self.device.file_name().unwrap_or_default().to_string_lossy();
-            let said = log.warnings_with(&[self.filesystem, &device]);
+            let said = log.with_any(&[self.filesystem, &device]);
             let errno = error.raw_os_error().map_or(Errno::UnknownErrno, Errno::from_raw);
             Failure { errno, option: None, said }
         })

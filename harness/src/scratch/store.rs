@@ -37,31 +37,6 @@ pub struct StoreState {
     pub kind: StoreKind,
 }
 
-impl StoreState {
-    /// What makes results from such storage less trustworthy: a word for machines, a sentence.
-    #[must_use]
-    pub fn warning(&self) -> Option<(&'static str, String)> {
-        let name = &self.filesystem;
-        match self.kind {
-            StoreKind::Disk => None,
-            StoreKind::Memory => Some((
-                "store_in_memory",
-                format!("the store is on {name}: results measure RAM, and images count against memory"),
-            )),
-            StoreKind::Overlay => {
-                Some(("store_on_overlay", format!("the store is on {name}, the layers of a container")))
-            }
-            StoreKind::CopyOnWrite => Some((
-                "store_copies_on_write",
-                format!("the store is on {name}: copy on write, compression and snapshots change results"),
-            )),
-            StoreKind::Network => {
-                Some(("store_on_network", format!("the store is on {name}: direct I/O is off by default")))
-            }
-        }
-    }
-}
-
 /// Look at the storage below `folder`.
 ///
 /// # Errors
@@ -105,26 +80,6 @@ fn kind_of(magic: i64) -> StoreKind {
     }
 }
 
-/// Refuse to promise more bytes than the store has: `need` and 5 % more must be free.
-///
-/// # Errors
-///
-/// There is less, with both numbers.
-pub fn check_room(folder: &Path, need: Bytes) -> Result<()> {
-    let free = store_info(folder)?.free;
-    let with_margin = need.0.saturating_add(need.0 / 20);
-    if with_margin <= free.0 {
-        return Ok(());
-    }
-    let doing = format!(
-        "keep {} MiB in {}: only {} MiB are free",
-        with_margin.div_ceil(1 << 20),
-        folder.display(),
-        free.0 >> 20
-    );
-    Err(Error::environment(doing).next("choose a smaller --size or another --store, or add --overcommit"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,8 +96,6 @@ mod tests {
     fn proc_holds_no_image() {
         let state = store_info(Path::new("/proc")).unwrap();
         assert_eq!((state.filesystem.as_str(), state.free), ("proc", Bytes(0)));
-        let error = check_room(Path::new("/proc"), Bytes::mib(100)).unwrap_err();
-        assert_eq!(error.to_string(), "cannot keep 105 MiB in /proc: only 0 MiB are free");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use nix::errno::Errno;
 
 use crate::error::{Cannot, Result};
+use crate::sys::page_size;
 
 /// The number is the same on every architecture.
 /// Source: Linux `include/uapi/asm-generic/unistd.h`, `__NR_cachestat`.
@@ -86,17 +87,12 @@ fn size(file: BorrowedFd) -> Result<u64> {
     rustix::fs::seek(file, rustix::fs::SeekFrom::End(0)).cannot(|| "ask for the size of a device".into())
 }
 
-/// The kernel always tells it; 4096 is what it is nearly everywhere.
-fn page_size() -> usize {
-    let told = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE).ok().flatten();
-    told.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(4096)
-}
-
 #[expect(unsafe_code, reason = "rustix and nix offer no mincore")]
 fn mincore(file: BorrowedFd, offset: u64, length: u64) -> Result<u64, Errno> {
     let length = usize::try_from(length).map_err(|_| Errno::EFBIG)?;
     let offset = libc::off_t::try_from(offset).map_err(|_| Errno::EFBIG)?;
-    let mut resident = vec![0_u8; length.div_ceil(page_size())];
+    let page = usize::try_from(page_size()).map_err(|_| Errno::EFBIG)?;
+    let mut resident = vec![0_u8; length.div_ceil(page)];
     // SAFETY: a new shared read-only mapping at an address of the kernel's choice touches no
     // other memory, and nothing reads through it.
     let map = unsafe {
@@ -122,7 +118,7 @@ mod tests {
 
     fn file_of(pages: usize) -> std::fs::File {
         let mut file = tempfile::tempfile_in("/var/tmp").unwrap();
-        file.write_all(&vec![7; pages * page_size()]).unwrap();
+        file.write_all(&vec![7; pages * usize::try_from(page_size()).unwrap()]).unwrap();
         file
     }
 

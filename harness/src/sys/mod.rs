@@ -3,6 +3,7 @@
 pub mod block_stat;
 pub mod cache;
 pub mod caller;
+pub mod kmsg;
 pub mod loop_ctl;
 pub mod namespace;
 pub mod proc;
@@ -12,6 +13,13 @@ pub mod spawn;
 pub mod statfs;
 
 use nix::errno::Errno;
+
+/// Bytes in a page of memory. The kernel always tells it; 4096 is what it is nearly everywhere.
+#[must_use]
+pub fn page_size() -> u64 {
+    let told = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE).ok().flatten();
+    told.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(4096)
+}
 
 /// The same errno in the type of which our errors show the name.
 #[must_use]

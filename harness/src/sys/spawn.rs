@@ -308,6 +308,20 @@ mod tests {
 
     use super::*;
 
+    impl WorkerProcess {
+        /// An ordinary child in the place of a worker.
+        pub(crate) fn of_child(mut child: std::process::Child) -> Self {
+            let pid = rustix::process::Pid::from_child(&child);
+            Self {
+                input: OwnedFd::from(child.stdin.take().unwrap()).into(),
+                events: OwnedFd::from(child.stdout.take().unwrap()).into(),
+                pidfd: rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).unwrap(),
+                pid: pid.as_raw_nonzero().get(),
+                exit: None,
+            }
+        }
+    }
+
     fn tell(words: &[u8]) -> Option<Error> {
         let (reader, mut writer) = pipe().unwrap();
         writer.write_all(words).unwrap();

@@ -5,20 +5,15 @@
 //! damage. Silence proves nothing: the kernel limits how often it repeats itself, and its buffer is
 //! small. So a case also looks at errnos, at the file systems' counters and at their checkers.
 
-use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Read, Seek, SeekFrom};
-use std::os::unix::fs::OpenOptionsExt;
-
 use nix::errno::Errno;
 
 use crate::result::Checked;
+use crate::sys::kmsg::{Kmsg, message, priority};
 
 /// Records that are kept. More of them say nothing new.
 const KEPT: usize = 1000;
 /// Records that are told.
 const TOLD: usize = 20;
-/// Longest record. Source: Linux `include/linux/printk.h`, `PRINTKRB_RECORD_MAX` and its keys.
-const RECORD_BYTES: usize = 8192;
 
 /// Records of damage below the level of a warning: a mirror that was repaired, counters of errors
 /// that are not 0, a recovery after an unclean end.
@@ -39,7 +34,7 @@ const EXPECTED: [&str; 6] = [
 /// The kernel's log from [`KernelLog::begin`] on. Drain it often: its buffer may be 128 KiB.
 #[derive(Debug)]
 pub struct KernelLog {
-    log: Result<File, Errno>,
+    log: Result<Kmsg, Errno>,
     /// Faults of any loop device.
     faults: Vec<String>,
     /// Records were lost, or are not kept.
@@ -51,21 +46,16 @@ impl KernelLog {
     /// [`finish`](Self::finish).
     #[must_use]
     pub fn begin() -> Self {
-        let log = open().map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(0)));
-        Self { log, faults: vec![], incomplete: false }
+        Self { log: Kmsg::from_now(), faults: vec![], incomplete: false }
     }
 
     /// Read what came since.
     pub fn drain(&mut self) {
-        let mut record = vec![0; RECORD_BYTES];
         while let Ok(log) = &mut self.log {
-            match log.read(&mut record) {
-                Ok(0) => break,
-                Ok(length) => self.keep(&String::from_utf8_lossy(&record[..length])),
-                // EPIPE: records were overwritten; the next read goes on with the oldest left.
-                Err(error) if error.raw_os_error() == Some(libc::EPIPE) => self.incomplete = true,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+            match log.next_record() {
+                Ok(Some(record)) => self.keep(&record),
+                Ok(None) => break,
+                Err(Errno::EPIPE) => self.incomplete = true,
                 Err(_) => {
                     self.incomplete = true;
                     break;
@@ -117,12 +107,6 @@ impl KernelLog {
     }
 }
 
-fn open() -> std::io::Result<File> {
-    let mut log = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open("/dev/kmsg")?;
-    log.seek(SeekFrom::End(0))?;
-    Ok(log)
-}
-
 /// The first faults, each once, without the numbers in front of them.
 fn tell(faults: &[&String]) -> Vec<String> {
     let mut told: Vec<String> = vec![];
@@ -148,10 +132,7 @@ pub fn is_fault(record: &str, device: &str) -> bool {
 
 /// From the kernel, and a warning or worse or a sign of damage, and not to be expected.
 fn is_grave(record: &str) -> bool {
-    let Some(priority) = record.split(',').next().and_then(|number| number.parse::<u32>().ok()) else {
-        return false;
-    };
-    let (facility, level) = (priority >> 3, priority & 7);
+    let Some((facility, level)) = priority(record) else { return false };
     let says = |words: &[&str]| words.iter().any(|word| message(record).contains(word));
     let harmless = |text| is_missing_offload(text) || is_busy(text);
     facility == 0 && (level <= 4 || says(&DAMAGE)) && !says(&EXPECTED) && !harmless(message(record))
@@ -171,12 +152,6 @@ fn is_missing_offload(text: &str) -> bool {
     text.starts_with("operation not supported error") && offload
 }
 
-/// The text of a record: behind the first `;`, without the keys on the lines below.
-fn message(record: &str) -> &str {
-    let text = record.split_once(';').map_or("", |(_, text)| text);
-    text.lines().next().unwrap_or("")
-}
-
 /// Whether `device` stands in `text` as a word: `loop1` is not in "loop10".
 fn names(text: &str, device: &str) -> bool {
     let in_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -189,8 +164,8 @@ mod tests {
     use super::*;
 
     fn with(records: &[&str]) -> KernelLog {
-        let mut log =
-            KernelLog { log: Ok(File::open("/dev/null").unwrap()), faults: vec![], incomplete: false };
+        let nothing = std::fs::File::open("/dev/null").unwrap();
+        let mut log = KernelLog { log: Ok(nothing.into()), faults: vec![], incomplete: false };
         records.iter().for_each(|record| log.keep(record));
         log
     }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::case::{CaseSpec, DirectIo, Keep, Store};
 use crate::error::{Cannot, Error, Result};
-use crate::fs::{self, Description, Filesystem, MkfsOptions};
+use crate::fs::{self, Description, Filesystem};
 use crate::result::{CaseResult, Checked, Metrics, Reason, Status};
 use crate::scratch::{Mount, Scratch, ScratchSpec, Tag};
 use crate::sys::caller::give_to_caller;
@@ -98,7 +98,7 @@ impl Case<'_> {
         let device = scratch.device();
         self.result.loop_device = Some(device.info());
         self.tell.phase("mkfs");
-        let options = mkfs_options(self.spec)?;
+        let options = self.spec.mkfs_options();
         let invocation = filesystem.mkfs(device.path(), &options);
         self.result.mkfs_command = invocation.words();
         self.result.uuid = Some(options.uuid);
@@ -249,15 +249,6 @@ pub(super) fn mount_options(spec: &CaseSpec, filesystem: &dyn Filesystem) -> Str
 
 fn block_size(spec: &CaseSpec) -> Bytes {
     Bytes(spec.configuration.block_size_bytes.into())
-}
-
-fn mkfs_options(spec: &CaseSpec) -> Result<MkfsOptions> {
-    Ok(MkfsOptions {
-        block_size: block_size(spec),
-        uuid: crate::manifest::run_id(),
-        seed: spec.seed,
-        extra: spec.configuration.mkfs_options.clone(),
-    })
 }
 
 fn scratch_spec(spec: &CaseSpec) -> Result<ScratchSpec> {

@@ -12,7 +12,7 @@ use crate::command::{stop_flag, stop_requested};
 use crate::error::{Cannot, Error, Kind, Result};
 use crate::fs::Filesystem;
 use crate::measure::{Running, Stop, Target};
-use crate::ops::{Counts, Op, Reach, Real, Record};
+use crate::ops::{Op, Reach, Real, Record};
 use crate::result::{Checked, EndedWord, Facts, Limit, Metrics, StepResult, Which};
 use crate::scratch::{Mount, Scratch};
 use crate::sys::statfs::statfs;
@@ -270,13 +270,9 @@ fn facts(workload: &dyn Workload, worked: &Worked, back: &ReadBack) -> Facts {
         // The first directory is the step's own.
         directories_created_count: some(counts.of(Op::Mkdir).saturating_sub(1)),
         files_deleted_count: some(counts.of(Op::Unlink)),
-        payload_bytes: some(payload(counts)),
+        payload_bytes: some(counts.payload()),
         tree_hash: (back.checked != Checked::NotChecked).then(|| back.tree_hash.clone()),
         file_size_bytes: workload.fills().then_some(counts.written_bytes),
         errno: if workload.fills() { errno } else { None },
     }
-}
-
-fn payload(counts: &Counts) -> u64 {
-    if counts.written_bytes > 0 { counts.written_bytes } else { counts.read_bytes }
 }

@@ -36,11 +36,7 @@ fn room(store: &Path, image: Option<Bytes>) -> Check {
     let free = std::fs::File::open(store)
         .map_err(|error| error.to_string())
         .and_then(|folder| statfs(folder.as_fd()).map_err(|error| error.to_string()));
-    let kind = std::fs::read_to_string("/proc/self/mountinfo")
-        .ok()
-        .zip(store.canonicalize().ok())
-        .and_then(|(mounts, store)| filesystem_of(&mounts, &store));
-    let kind = kind.unwrap_or_else(|| "unknown".into());
+    let kind = parts::store_info(store).map_or_else(|_| "unknown".into(), |store| store.filesystem);
     match free {
         Ok(now) if now.read_only => bad(name(store, "room"), format!("{kind}, read-only"), NEXT),
         Ok(now) => enough(name(store, "room"), &kind, now.available, image),
@@ -93,27 +89,9 @@ fn bad(name: String, found: String, next: &str) -> Check {
     Check { name, found, good: false, next: Some(next.into()) }
 }
 
-/// The type of the file system that `path` is on: the last mount whose place is the longest
-/// beginning of it. Fields as in proc(5), `/proc/pid/mountinfo`.
-fn filesystem_of(mounts: &str, path: &Path) -> Option<String> {
-    let mount = |line: &str| {
-        let (before, after) = line.split_once(" - ")?;
-        let place = before.split(' ').nth(4)?.replace("\\040", " ");
-        let depth = path.starts_with(&place).then(|| Path::new(&place).components().count())?;
-        Some((depth, after.split(' ').next()?.to_owned()))
-    };
-    mounts.lines().filter_map(mount).max_by_key(|(depth, _)| *depth).map(|(_, kind)| kind)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const MOUNTS: &str = "\
-22 1 254:1 / / rw,relatime shared:1 - ext4 /dev/vda1 rw
-30 22 0:26 / /tmp rw,nosuid shared:5 - tmpfs tmpfs rw
-31 22 0:30 / /var/tmp/my\\040images rw shared:6 - btrfs /dev/vdb rw
-";
 
     #[test]
     fn a_store_that_is_too_small_for_the_image_is_bad() {
@@ -123,15 +101,6 @@ mod tests {
         let told = "ext4, 33 GiB free, an image of 32 GiB needs up to 33.6 GiB";
         assert_eq!((small.good, small.found.as_str()), (false, told));
         assert!(small.next.is_some());
-    }
-
-    #[test]
-    fn a_folder_is_on_the_deepest_mount_above_it() {
-        let kind = |path| filesystem_of(MOUNTS, Path::new(path));
-        assert_eq!(kind("/var/tmp").as_deref(), Some("ext4"));
-        assert_eq!(kind("/tmp/x").as_deref(), Some("tmpfs"));
-        assert_eq!(kind("/tmpfile").as_deref(), Some("ext4"));
-        assert_eq!(kind("/var/tmp/my images/x").as_deref(), Some("btrfs"));
     }
 
     #[test]
