@@ -31,6 +31,7 @@ pub fn trials() -> Vec<Trial> {
         general("more_files_than_inodes_is_refused_with_the_size_that_would_do", inodes),
         general("a_missing_mkfs_is_named_with_its_package_and_the_others_run", missing_mkfs),
         general("host_settings_of_mke2fs_change_nothing", host_settings),
+        general("mkfs_options_that_the_tool_refuses_are_usage_with_its_words", refused_options),
         general("foreign_loop_devices_are_left_alone", foreign),
         general("a_kept_image_is_found_and_removed_by_gc", kept_image),
         general("a_billion_files_are_refused_at_once", billion),
@@ -66,7 +67,8 @@ fn small_store() {
     let output = on_small_store(&lab, "--fs ext4");
     assert_exits(&output, 69);
     let told_so = stderr(&output);
-    assert!(told_so.contains("400 MiB") && told_so.contains("120 MiB"), "{told_so}");
+    // The image, and a twentieth to spare.
+    assert!(told_so.contains("420 MiB") && told_so.contains("120 MiB"), "{told_so}");
     assert!(told_so.contains("--store") && told_so.contains("--overcommit"), "{told_so}");
 }
 
@@ -330,4 +332,15 @@ fn stalled_reader() {
     let status = lab.fsduel(["run", "smoke", "--fs", "ext4"]).stderr(writer).status().unwrap();
     assert_eq!(status.code(), Some(0));
     lab.assert_nothing_is_left();
+}
+
+fn refused_options() {
+    for (options, words) in [("xfs=-b size=4096", "-b"), ("btrfs=--no-such-option", "no-such-option")] {
+        let lab = Lab::new();
+        let name = options.split('=').next().unwrap();
+        let output = lab.fsduel(["run", "smoke", "--fs", name, "--mkfs-options", options]).output().unwrap();
+        assert_exits(&output, 2);
+        assert!(stderr(&output).contains(words), "{}", told(&output));
+        lab.assert_nothing_is_left();
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::case::{CaseSpec, DirectIo, Keep, Store};
-use crate::error::{Cannot, Error, Result};
+use crate::error::{Cannot, Error, Kind, Result};
 use crate::fs::{self, Description, Filesystem};
 use crate::result::{CaseResult, Checked, Metrics, Reason, Status};
 use crate::scratch::{Mount, Scratch, ScratchSpec, Tag};
@@ -103,7 +103,7 @@ impl Case<'_> {
         self.result.mkfs_command = invocation.words();
         self.result.uuid = Some(options.uuid);
         let begun = Instant::now();
-        let output = scratch.mkfs(&invocation)?;
+        let output = scratch.mkfs(&invocation).map_err(|error| self.explain_mkfs(error))?;
         self.result.metrics.set("mkfs_s", begun.elapsed().as_secs_f64());
         let description = filesystem.describe(device.path(), &output)?;
         orphans::reap();
@@ -128,6 +128,14 @@ impl Case<'_> {
         cold.check_mounted(scratch)?;
         self.result.mount_options_effective = scratch.mounted().map(Mount::effective_options).transpose()?;
         Ok(())
+    }
+
+    /// A tool that fails with options of the user's has been asked for something that it cannot do.
+    fn explain_mkfs(&self, error: Error) -> Error {
+        match error.kind() {
+            Kind::Harness if !self.spec.configuration.mkfs_options.is_empty() => error.of_kind(Kind::Usage),
+            _ => error,
+        }
     }
 
     /// The file system's own checker, read-only, on the unmounted device.
