@@ -76,10 +76,15 @@ fn small_store() {
 const OTHER: &str = "until grep -q 'phase: step' $LAB/log; do sleep 0.02; done
     dd if=/dev/zero of=$LAB/small/other bs=1M 2>/dev/null";
 
+/// The same, but gone again while the work still goes on: what was lost meanwhile stays lost.
+const FOR_A_MOMENT: &str = "until grep -q 'phase: step' $LAB/log; do sleep 0.02; done
+    dd if=/dev/zero of=$LAB/small/other bs=1M 2>/dev/null; sleep 1.5; rm $LAB/small/other";
+
 /// Sizes of a store on which the work, or mkfs already, runs out of space; and one that has room, but
 /// not while somebody else fills it.
 fn full_store() {
     let small_files = "many-small-files --set count=60000 --set file-size=4KiB";
+    let synced_files = "many-small-files --set count=60000 --set file-size=4KiB --set fsync=file";
     let directories = "many-directories --set count=12000 --set files=1..1 --set file-size=12KiB";
     for filesystem in ["btrfs", "ext4", "xfs"] {
         for (size, workload, meanwhile) in [
@@ -88,6 +93,7 @@ fn full_store() {
             ("120M", directories, "true"),
             ("1100K", small_files, "true"),
             ("500M", small_files, OTHER),
+            ("500M", synced_files, FOR_A_MOMENT),
         ] {
             runs_out_of_space(filesystem, size, workload, meanwhile);
         }
