@@ -62,7 +62,7 @@ fn done(workload: &dyn Workload, on: &TempDir) -> Counts {
 
 fn planned(workload: &dyn Workload) -> Planned {
     let mut tell = |_| {};
-    let mut plan = Plan::new(None, &mut tell);
+    let mut plan = Plan::new(&mut tell);
     workload.run(&mut plan, SEED).unwrap();
     plan.finish()
 }

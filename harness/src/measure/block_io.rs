@@ -3,7 +3,7 @@
 
 use super::{Measurement, Metric, Started, Stop, Target, number, set_ratio};
 use crate::error::Result;
-use crate::ops::Counts;
+use crate::ops::Record;
 use crate::result::Metrics;
 use crate::sys::block_stat::{BlockStat, block_stat};
 
@@ -41,7 +41,7 @@ impl Started for Reading {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, counts: &Counts, metrics: &mut Metrics) {
+    fn finish(self: Box<Self>, record: &Record, metrics: &mut Metrics) {
         let Some(after) = self.after else { return };
         let done = after.since(&self.before);
         metrics.set("device_read_bytes", number(done.read.0));
@@ -50,13 +50,14 @@ impl Started for Reading {
             metrics.set("device_flush_count", number(flushes));
         }
         let written = Some(number(done.written.0));
-        set_ratio(metrics, "write_amplification_ratio", written, counts.written_bytes);
+        set_ratio(metrics, "write_amplification_ratio", written, record.counts.written_bytes);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ops::Counts;
     use crate::units::Bytes;
 
     fn stat(read: u64, written: u64, flushes: Option<u64>) -> BlockStat {
@@ -66,7 +67,8 @@ mod tests {
     fn finish(after: Option<BlockStat>, written_bytes: u64) -> Metrics {
         let mut metrics = Metrics::default();
         let reading = Box::new(Reading { before: stat(512, 1024, Some(3)), after });
-        reading.finish(&Counts { written_bytes, ..Counts::default() }, &mut metrics);
+        let counts = Counts { written_bytes, ..Counts::default() };
+        reading.finish(&Record { counts, ..Record::default() }, &mut metrics);
         metrics
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Measurement, Metric, Started, Stop, Target, number};
 use crate::error::{Cannot, Result};
-use crate::ops::Counts;
+use crate::ops::Record;
 use crate::result::Metrics;
 
 /// See the module.
@@ -37,7 +37,7 @@ impl Started for Reading {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, _counts: &Counts, metrics: &mut Metrics) {
+    fn finish(self: Box<Self>, _record: &Record, metrics: &mut Metrics) {
         if let Some(bytes) = self.allocated {
             metrics.set("image_allocated_bytes", number(bytes));
         }

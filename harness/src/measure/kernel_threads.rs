@@ -7,7 +7,7 @@
 
 use super::{Measurement, Metric, Started, Stop, Target, number};
 use crate::error::Result;
-use crate::ops::Counts;
+use crate::ops::Record;
 use crate::result::Metrics;
 use crate::sys::proc::{self, kernel_threads};
 
@@ -40,7 +40,7 @@ impl Started for Reading {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, _counts: &Counts, metrics: &mut Metrics) {
+    fn finish(self: Box<Self>, _record: &Record, metrics: &mut Metrics) {
         if let Some(nanoseconds) = self.after.as_ref().and_then(|after| spent(&self.before, after)) {
             metrics.set("kernel_threads_cpu_s", number(nanoseconds) / 1e9);
         }

@@ -4,7 +4,7 @@
 
 use super::{Measurement, Metric, Started, Stop, Target, number};
 use crate::error::Result;
-use crate::ops::Counts;
+use crate::ops::Record;
 use crate::result::Metrics;
 use crate::sys::proc::{peak_memory, reset_peak_memory};
 use crate::units::Bytes;
@@ -40,7 +40,7 @@ impl Started for Reading {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, _counts: &Counts, metrics: &mut Metrics) {
+    fn finish(self: Box<Self>, _record: &Record, metrics: &mut Metrics) {
         if let Some(peak) = self.peak {
             metrics.set("peak_memory_bytes", number(peak.0));
         }

@@ -21,7 +21,7 @@ use std::os::fd::BorrowedFd;
 use std::path::Path;
 
 use crate::error::Result;
-use crate::ops::Counts;
+use crate::ops::Record;
 use crate::result::Metrics;
 
 /// All measurements, in the order in which they are stopped.
@@ -74,9 +74,9 @@ impl Running {
 
     /// The numbers, given what was done.
     #[must_use]
-    pub fn finish(self, counts: &Counts) -> Metrics {
+    pub fn finish(self, record: &Record) -> Metrics {
         let mut metrics = Metrics::default();
-        self.0.into_iter().for_each(|row| row.finish(counts, &mut metrics));
+        self.0.into_iter().for_each(|row| row.finish(record, &mut metrics));
         metrics
     }
 }
@@ -134,7 +134,7 @@ pub trait Started {
     fn stop(&mut self, stop: Stop, target: &Target) -> Result<()>;
     /// The numbers, given what was done. Those of other measurements are in `metrics` already,
     /// in the order of the table.
-    fn finish(self: Box<Self>, counts: &Counts, metrics: &mut Metrics);
+    fn finish(self: Box<Self>, record: &Record, metrics: &mut Metrics);
 }
 
 /// A count as it is stored. Exact up to 2^53: 8 PiB.

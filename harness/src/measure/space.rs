@@ -7,7 +7,7 @@ use std::fs::File;
 use super::{Measurement, Metric, Started, Stop, Target, growth, number, set_ratio};
 use crate::error::{Cannot, Result};
 use crate::fs::SpaceDetail;
-use crate::ops::Counts;
+use crate::ops::Record;
 use crate::result::Metrics;
 use crate::sys::statfs::{StatFs, statfs};
 use crate::units::Bytes;
@@ -69,13 +69,13 @@ impl Started for Reading {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, counts: &Counts, metrics: &mut Metrics) {
+    fn finish(self: Box<Self>, record: &Record, metrics: &mut Metrics) {
         let Some(after) = &self.after else { return };
         by_statfs(&self.before.statfs, &after.statfs, metrics);
         by_detail(&self.before.detail, &after.detail, metrics);
         let (space, metadata) = (metrics.get("space_used_bytes"), metrics.get("metadata_used_bytes"));
-        set_ratio(metrics, "space_amplification_ratio", space, counts.written_bytes);
-        set_ratio(metrics, "metadata_ratio", metadata, counts.written_bytes);
+        set_ratio(metrics, "space_amplification_ratio", space, record.counts.written_bytes);
+        set_ratio(metrics, "metadata_ratio", metadata, record.counts.written_bytes);
     }
 }
 
@@ -101,6 +101,7 @@ fn by_detail(before: &SpaceDetail, after: &SpaceDetail, metrics: &mut Metrics) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ops::Counts;
 
     fn at(used: u64, inodes: u64, metadata: Option<u64>) -> Used {
         let (total, free) = (Bytes::mib(100), Bytes(Bytes::mib(100).0 - used));
@@ -120,7 +121,8 @@ mod tests {
     fn finish(before: Used, after: Used, written_bytes: u64) -> Metrics {
         let mut metrics = Metrics::default();
         let reading = Box::new(Reading { before, after: Some(after) });
-        reading.finish(&Counts { written_bytes, ..Counts::default() }, &mut metrics);
+        let counts = Counts { written_bytes, ..Counts::default() };
+        reading.finish(&Record { counts, ..Record::default() }, &mut metrics);
         metrics
     }
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::{Measurement, Metric, Started, Stop, Target, number};
 use crate::error::Result;
-use crate::ops::Counts;
+use crate::ops::{Counts, Record};
 use crate::result::Metrics;
 
 /// See the module.
@@ -43,11 +43,11 @@ impl Started for Clock {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, counts: &Counts, metrics: &mut Metrics) {
+    fn finish(self: Box<Self>, record: &Record, metrics: &mut Metrics) {
         for (key, seconds) in &self.stops {
-            metrics.set(key, *seconds);
+            metrics.set(key, *seconds - record.aside.time.as_secs_f64());
         }
-        rates(counts, metrics);
+        rates(&record.counts, metrics);
     }
 }
 
@@ -83,11 +83,9 @@ mod tests {
 
     #[test]
     fn rates_are_of_the_synced_time() {
-        let counts = Counts {
-            operations: [(Op::Create, 30), (Op::Write, 10)].into(),
-            written_bytes: 4096,
-            read_bytes: 9,
-        };
+        let mut counts = Counts { written_bytes: 4096, read_bytes: 9, ..Counts::default() };
+        counts.add(Op::Create, 30);
+        counts.add(Op::Write, 10);
         let metrics = rates_of(&counts);
         assert_eq!(metrics.get("operations_per_s"), Some(20.0));
         assert_eq!(metrics.get("payload_bytes_per_s"), Some(2048.0));

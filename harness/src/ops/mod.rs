@@ -13,25 +13,29 @@ mod plan;
 mod real;
 mod record;
 mod replay;
+mod up_to;
 mod work;
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use nix::errno::Errno;
 
+use crate::result::Postmark;
+
 pub use entry::{Entry, EntryHash, EntryKind, below};
-pub use plan::{Plan, Planned, Reach};
-pub use real::{Progress, Real, Record, Stop};
+pub use plan::{Plan, Planned};
+pub use real::{Progress, Real, Stop};
+pub use record::{Aside, Phase, Record};
 pub use replay::{Replay, Visit};
-pub use work::{Earlier, Ended, Recovered, Workload};
+pub use up_to::{Reach, UpTo};
+pub use work::{Earlier, Ended, Fullest, Recovered, Workload};
 
 /// A kind of operation. Latency is recorded for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Op {
-    /// `openat` with `O_CREAT|O_EXCL`.
+    /// `openat` with `O_CREAT`, of a file that is meant to be new.
     Create,
-    /// `openat`.
+    /// `openat` of a file that is meant to exist.
     Open,
     /// `write`.
     Write,
@@ -51,11 +55,13 @@ pub enum Op {
     Readdir,
     /// `statx`.
     Stat,
+    /// `lseek`.
+    Seek,
 }
 
 impl Op {
     /// All kinds, in the order of reports.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Create,
         Self::Open,
         Self::Write,
@@ -67,6 +73,7 @@ impl Op {
         Self::Rmdir,
         Self::Readdir,
         Self::Stat,
+        Self::Seek,
     ];
 
     /// Its name in reports.
@@ -84,6 +91,7 @@ impl Op {
             Self::Rmdir => "rmdir",
             Self::Readdir => "readdir",
             Self::Stat => "stat",
+            Self::Seek => "lseek",
         }
     }
 }
@@ -128,8 +136,8 @@ pub enum Kind {
 /// Operations and bytes so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Successful operations of each kind.
-    pub operations: BTreeMap<Op, u64>,
+    /// Successful operations, by the place of their kind in [`Op::ALL`].
+    pub operations: [u64; Op::ALL.len()],
     /// Bytes that `write` took.
     pub written_bytes: u64,
     /// Bytes that `read` gave.
@@ -140,13 +148,18 @@ impl Counts {
     /// Successful operations of one kind.
     #[must_use]
     pub fn of(&self, op: Op) -> u64 {
-        self.operations.get(&op).copied().unwrap_or(0)
+        self.operations[op as usize]
+    }
+
+    /// Count operations of one kind.
+    pub fn add(&mut self, op: Op, count: u64) {
+        self.operations[op as usize] += count;
     }
 
     /// Successful operations of all kinds.
     #[must_use]
     pub fn total(&self) -> u64 {
-        self.operations.values().sum()
+        self.operations.iter().sum()
     }
 
     /// What `write` took or, in a step that only reads, what `read` gave.
@@ -162,6 +175,38 @@ impl Counts {
     }
 }
 
+/// The buffer of a stream where there is no file system to ask: a page.
+pub const DEFAULT_BLOCK_SIZE: u64 = 4096;
+
+/// How a file is opened. The four after the first two are those of PostMark: as the C library's
+/// streams do it, and bare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// `O_WRONLY|O_CREAT|O_EXCL`: it must not exist.
+    New,
+    /// `O_RDONLY`.
+    Read,
+    /// `O_WRONLY|O_CREAT|O_TRUNC`, as `fopen` with `w`.
+    Truncate,
+    /// `O_WRONLY|O_CREAT|O_APPEND`, as `fopen` with `a`.
+    AppendOrCreate,
+    /// `O_RDWR|O_CREAT`.
+    ReadWriteCreate,
+    /// `O_RDWR|O_APPEND`.
+    ReadWriteAppend,
+}
+
+impl How {
+    /// The kind of operation: made, where it is meant to be new.
+    #[must_use]
+    pub fn op(self) -> Op {
+        match self {
+            Self::New | Self::Truncate | Self::ReadWriteCreate => Op::Create,
+            Self::Read | Self::AppendOrCreate | Self::ReadWriteAppend => Op::Open,
+        }
+    }
+}
+
 /// The calls a workload makes. Each fails as its system call does, with a [`Failure`].
 #[expect(clippy::missing_errors_doc, reason = "all methods fail in the same way, said above")]
 pub trait Ops {
@@ -169,10 +214,16 @@ pub trait Ops {
     fn mkdir(&mut self, path: &str) -> Result<()>;
     /// Remove an empty directory.
     fn rmdir(&mut self, path: &str) -> Result<()>;
+    /// Open a file, or make it.
+    fn open_as(&mut self, path: &str, how: How) -> Result<Handle>;
     /// Make a file that does not exist yet, open for writing.
-    fn create(&mut self, path: &str) -> Result<Handle>;
+    fn create(&mut self, path: &str) -> Result<Handle> {
+        self.open_as(path, How::New)
+    }
     /// Open a file for reading.
-    fn open(&mut self, path: &str) -> Result<Handle>;
+    fn open(&mut self, path: &str) -> Result<Handle> {
+        self.open_as(path, How::Read)
+    }
     /// Append to an open file; like `write`, it may take fewer bytes than it is given.
     fn write(&mut self, file: Handle, bytes: &[u8]) -> Result<usize>;
     /// Read on in an open file; 0 at its end.
@@ -196,4 +247,22 @@ pub trait Ops {
     }
     /// Tell the size that a file opened for reading must have, to an `Ops` that has no files.
     fn expect_size(&mut self, _file: Handle, _size: u64) {}
+    /// Bytes in which the file system wants to be written to (`st_blksize`, by a stat of the open
+    /// file): the buffer of a C library's stream.
+    fn block_size(&mut self, _file: Handle) -> Result<u64> {
+        Ok(DEFAULT_BLOCK_SIZE)
+    }
+    /// Go to the end of an open file.
+    fn seek_end(&mut self, _file: Handle) -> Result<()> {
+        Ok(())
+    }
+    /// A part of the work begins, which is timed on its own.
+    fn phase(&mut self, _name: &'static str) {}
+    /// Look at what was made while the clock stands still: what `look` calls is not counted. An
+    /// `Ops` without files has nothing to look at.
+    fn aside(&mut self, _look: &mut dyn FnMut(&mut dyn Ops) -> Result<()>) -> Result<()> {
+        Ok(())
+    }
+    /// Take what only PostMark knows.
+    fn told(&mut self, _postmark: Postmark) {}
 }

@@ -10,31 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use nix::errno::Errno;
 
 use super::handles::Handles;
-use super::{Counts, Entry, EntryHash, EntryKind, Failure, Handle, Kind, Op, Ops, Result};
-use crate::units::Bytes;
-
-/// How far the work came before a limit ended it: what a plan repeats.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reach {
-    /// Bytes that `write` takes before it fails with `ENOSPC`.
-    pub written: Option<Bytes>,
-    /// Operations that succeed before one fails with `ENOSPC`.
-    pub operations: Option<u64>,
-}
-
-impl Reach {
-    /// Whether anything ends the work.
-    #[must_use]
-    pub fn is_limited(&self) -> bool {
-        self.written.is_some() || self.operations.is_some()
-    }
-}
-
-impl From<Option<Bytes>> for Reach {
-    fn from(written: Option<Bytes>) -> Self {
-        Self { written, operations: None }
-    }
-}
+use super::{Counts, Entry, EntryHash, EntryKind, Failure, Handle, How, Kind, Op, Ops, Result};
+use crate::result::Postmark;
 
 /// What a plan came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,6 +22,8 @@ pub struct Planned {
     pub entries: u64,
     /// Sum of their hashes.
     pub tree: u128,
+    /// What PostMark told.
+    pub postmark: Option<Postmark>,
 }
 
 impl Planned {
@@ -60,12 +39,10 @@ type Sink<'a> = &'a mut dyn FnMut(u64, &[u8]);
 
 /// Plans the work.
 pub struct Plan<'a> {
-    reach: Reach,
     stop: Option<&'a AtomicBool>,
     tell: Option<Tell<'a>>,
     capture: Option<(&'a str, Sink<'a>)>,
     files: Handles<File>,
-    operations: u64,
     planned: Planned,
 }
 
@@ -84,38 +61,20 @@ enum Use {
 }
 
 impl<'a> Plan<'a> {
-    /// Tell every entry, with its hash. The work ends where `reach` says, if it says so.
-    pub fn new(reach: impl Into<Reach>, tell: &'a mut dyn FnMut(Entry)) -> Self {
-        Self { tell: Some(tell), ..Self::of(reach.into()) }
+    /// Tell every entry, with its hash.
+    pub fn new(tell: &'a mut dyn FnMut(Entry)) -> Self {
+        Self { tell: Some(tell), ..Self::counting() }
     }
 
     /// Count only.
     #[must_use]
     pub fn counting() -> Self {
-        Self::of(Reach::default())
-    }
-
-    /// Count only, and at most so many operations.
-    #[must_use]
-    pub fn counting_up_to(operations: u64) -> Self {
-        Self::of(Reach { written: None, operations: Some(operations) })
+        Self { stop: None, tell: None, capture: None, files: Handles::new(), planned: Planned::default() }
     }
 
     /// Give every byte of the file `path`, with its offset, to `sink`.
-    pub fn capture(path: &'a str, reach: impl Into<Reach>, sink: &'a mut dyn FnMut(u64, &[u8])) -> Self {
-        Self { capture: Some((path, sink)), ..Self::of(reach.into()) }
-    }
-
-    fn of(reach: Reach) -> Self {
-        Self {
-            reach,
-            stop: None,
-            tell: None,
-            capture: None,
-            files: Handles::new(),
-            operations: 0,
-            planned: Planned::default(),
-        }
+    pub fn capture(path: &'a str, sink: &'a mut dyn FnMut(u64, &[u8])) -> Self {
+        Self { capture: Some((path, sink)), ..Self::counting() }
     }
 
     /// Every call fails with `EINTR` once `stop` is true.
@@ -135,14 +94,10 @@ impl<'a> Plan<'a> {
     }
 
     fn check(&self, op: Op, path: &str) -> Result<()> {
-        let failure = |errno| Err(Failure { op, path: path.to_owned(), errno });
-        if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-            return failure(Errno::EINTR);
+        match self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            true => Err(Failure { op, path: path.to_owned(), errno: Errno::EINTR }),
+            false => Ok(()),
         }
-        if self.reach.operations.is_some_and(|limit| self.operations >= limit) {
-            return failure(Errno::ENOSPC);
-        }
-        Ok(())
     }
 
     fn count(&mut self, op: Op, path: &str) -> Result<()> {
@@ -152,8 +107,7 @@ impl<'a> Plan<'a> {
     }
 
     fn done(&mut self, op: Op) {
-        self.operations += 1;
-        *self.planned.counts.operations.entry(op).or_insert(0) += 1;
+        self.planned.counts.add(op, 1);
     }
 
     /// Check an operation on an open file.
@@ -162,12 +116,6 @@ impl<'a> Plan<'a> {
             return Err(Failure { op, path: String::new(), errno: Errno::EBADF });
         };
         self.check(op, &file.path)
-    }
-
-    /// Bytes that a `write` of `length` takes.
-    fn taken(&self, length: usize) -> usize {
-        let left = self.reach.written.map(|all| all.0 - self.planned.counts.written_bytes);
-        left.map_or(length, |left| usize::try_from(left).unwrap_or(usize::MAX).min(length))
     }
 
     fn made(&mut self, file: File) {
@@ -200,25 +148,17 @@ impl Ops for Plan<'_> {
         self.count(Op::Rmdir, path)
     }
 
-    fn create(&mut self, path: &str) -> Result<Handle> {
-        self.count(Op::Create, path)?;
-        let hash = self.tell.is_some().then(|| Box::new(EntryHash::file(path)));
-        Ok(self.files.keep(File { path: path.to_owned(), size: 0, use_: Use::Make(hash) }))
-    }
-
-    fn open(&mut self, path: &str) -> Result<Handle> {
-        self.count(Op::Open, path)?;
-        Ok(self.files.keep(File { path: path.to_owned(), size: 0, use_: Use::Read(0) }))
+    /// What is written to a file that was not made here is counted, and told nowhere.
+    fn open_as(&mut self, path: &str, how: How) -> Result<Handle> {
+        self.count(how.op(), path)?;
+        let hash = || self.tell.is_some().then(|| Box::new(EntryHash::file(path)));
+        let use_ = if how.op() == Op::Create { Use::Make(hash()) } else { Use::Read(0) };
+        Ok(self.files.keep(File { path: path.to_owned(), size: 0, use_ }))
     }
 
     fn write(&mut self, file: Handle, bytes: &[u8]) -> Result<usize> {
         self.on_file(Op::Write, file)?;
-        let taken = self.taken(bytes.len());
         let Some(open) = self.files.get_mut(file) else { unreachable!("on_file has looked") };
-        if taken == 0 && !bytes.is_empty() {
-            return Err(Failure { op: Op::Write, path: open.path.clone(), errno: Errno::ENOSPC });
-        }
-        let bytes = &bytes[..taken];
         if let Some((path, sink)) = &mut self.capture
             && *path == open.path
         {
@@ -227,10 +167,10 @@ impl Ops for Plan<'_> {
         if let Use::Make(Some(hash)) = &mut open.use_ {
             hash.content(bytes);
         }
-        open.size += taken as u64;
-        self.planned.counts.written_bytes += taken as u64;
+        open.size += bytes.len() as u64;
+        self.planned.counts.written_bytes += bytes.len() as u64;
         self.done(Op::Write);
-        Ok(taken)
+        Ok(bytes.len())
     }
 
     /// As many bytes as [`Ops::expect_size`] told, which are not written into `into`.
@@ -274,6 +214,22 @@ impl Ops for Plan<'_> {
         self.count(Op::Readdir, path)
     }
 
+    fn block_size(&mut self, file: Handle) -> Result<u64> {
+        self.on_file(Op::Stat, file)?;
+        self.done(Op::Stat);
+        Ok(super::DEFAULT_BLOCK_SIZE)
+    }
+
+    fn seek_end(&mut self, file: Handle) -> Result<()> {
+        self.on_file(Op::Seek, file)?;
+        self.done(Op::Seek);
+        Ok(())
+    }
+
+    fn told(&mut self, postmark: Postmark) {
+        self.planned.postmark = Some(postmark);
+    }
+
     fn counts(&self) -> &Counts {
         &self.planned.counts
     }
@@ -303,7 +259,7 @@ mod tests {
     fn entries_are_told_when_they_are_final_and_the_step_itself_is_none() {
         let mut told = vec![];
         let mut tell = |entry: Entry| told.push((entry.path, entry.kind, entry.size));
-        let mut plan = Plan::new(None, &mut tell);
+        let mut plan = Plan::new(&mut tell);
         plan.mkdir("step").unwrap();
         plan.mkdir("step/d").unwrap();
         let open = plan.create("step/open").unwrap();
@@ -318,7 +274,7 @@ mod tests {
     #[test]
     fn a_plan_holds_open_files_only() {
         let mut tell = |_| {};
-        let mut plan = Plan::new(None, &mut tell);
+        let mut plan = Plan::new(&mut tell);
         for number in 0..1000 {
             make(&mut plan, &format!("step/{number}"), b"x").unwrap();
         }
@@ -327,23 +283,10 @@ mod tests {
     }
 
     #[test]
-    fn a_write_takes_what_fits_and_the_next_finds_no_space() {
-        let mut told = vec![];
-        let mut tell = |entry: Entry| told.push(entry.size);
-        let mut plan = Plan::new(Some(Bytes(10)), &mut tell);
-        let file = plan.create("step/f").unwrap();
-        assert_eq!(plan.write(file, &[0; 8]), Ok(8));
-        assert_eq!(plan.write(file, &[0; 8]), Ok(2));
-        assert_eq!(plan.write(file, &[0; 8]).unwrap_err().errno, Errno::ENOSPC);
-        assert_eq!(plan.finish().counts.written_bytes, 10);
-        assert_eq!(told, [10], "a file that a limit left open is told, too");
-    }
-
-    #[test]
     fn the_hash_of_a_tree_does_not_depend_on_the_order() {
         let hash = |names: [&str; 3]| {
             let mut tell = |_| {};
-            let mut plan = Plan::new(None, &mut tell);
+            let mut plan = Plan::new(&mut tell);
             for name in names {
                 make(&mut plan, name, name.as_bytes()).unwrap();
             }
@@ -357,7 +300,7 @@ mod tests {
     fn one_file_is_captured_with_offsets() {
         let mut bytes = vec![];
         let mut sink = |offset, piece: &[u8]| bytes.push((offset, piece.to_vec()));
-        let mut plan = Plan::capture("step/b", None, &mut sink);
+        let mut plan = Plan::capture("step/b", &mut sink);
         make(&mut plan, "step/a", b"no").unwrap();
         let file = plan.create("step/b").unwrap();
         plan.write(file, b"yes").unwrap();

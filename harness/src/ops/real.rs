@@ -5,17 +5,17 @@
 //! stack, buffers are used again, and a call that follows another directly (`close`, `fsync`)
 //! begins where that one ended, which saves a time stamp.
 
-use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use nix::errno::Errno;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, StatxFlags};
 
-use super::record::{Latencies, Samples};
-use super::{Counts, Failure, Handle, Kind, Op, Ops, Result};
-use crate::result::{Latency, Series};
+use super::record::{Aside, Latencies, Phases, Record, Samples};
+use super::{Counts, Failure, Handle, How, Kind, Op, Ops, Result};
+use crate::result::Postmark;
+use crate::sys::cpu_time::cpu_time;
 
 /// Told at most once a second: operations, and bytes written and read.
 pub type Progress<'a> = Box<dyn FnMut(u64, u64) + 'a>;
@@ -25,19 +25,6 @@ pub type Stop<'a> = &'a AtomicBool;
 /// Failures that are kept.
 const FAILURES: usize = 100;
 const SECOND: Duration = Duration::from_secs(1);
-
-/// What the calls came to.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Record {
-    /// Successful operations, and bytes.
-    pub counts: Counts,
-    /// By the name of the operation.
-    pub latency: BTreeMap<String, Latency>,
-    /// `payload_bytes`: bytes written and read, over the time since the first call.
-    pub series: Vec<Series>,
-    /// The first failures, in order; those that a workload looks for are among them.
-    pub errnos: Vec<Failure>,
-}
 
 /// Does the calls below a directory.
 pub struct Real<'a> {
@@ -51,6 +38,12 @@ pub struct Real<'a> {
     samples: Samples,
     errnos: Vec<Failure>,
     clock: Option<Clock>,
+    phases: Phases,
+    aside: Aside,
+    /// The clock stands still, and nothing is counted.
+    is_aside: bool,
+    block_size: Option<u64>,
+    postmark: Option<Postmark>,
 }
 
 struct OpenFile {
@@ -60,6 +53,8 @@ struct OpenFile {
 
 /// Begins with the first call.
 struct Clock {
+    /// Seconds since 1970.
+    begun_unix_s: f64,
     begun: Instant,
     last: Instant,
     due: Instant,
@@ -70,7 +65,22 @@ struct Clock {
 impl Clock {
     fn new(now: Instant, interval: Duration) -> Self {
         let sample_due = now + interval;
-        Self { begun: now, last: now, due: sample_due, sample_due, progress_due: now + SECOND }
+        let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self {
+            begun_unix_s: unix.as_secs_f64(),
+            begun: now,
+            last: now,
+            due: sample_due,
+            sample_due,
+            progress_due: now + SECOND,
+        }
+    }
+
+    /// Go on after a pause, as if it had not been.
+    fn skip(&mut self, pause: Duration) {
+        for time in [&mut self.begun, &mut self.last, &mut self.due, &mut self.sample_due] {
+            *time += pause;
+        }
     }
 }
 
@@ -89,16 +99,27 @@ impl<'a> Real<'a> {
             samples: Samples::new(),
             errnos: Vec::new(),
             clock: None,
+            phases: Phases::default(),
+            aside: Aside::default(),
+            is_aside: false,
+            block_size: None,
+            postmark: None,
         }
     }
 
     /// Close everything, and tell what the calls came to.
     #[must_use]
     pub fn into_record(mut self) -> Record {
-        if let Some(clock) = &self.clock {
-            self.samples.add(clock.last - clock.begun, self.counts.moved());
+        let lasted = self.clock.as_ref().map(|clock| clock.last - clock.begun);
+        if let Some(lasted) = lasted {
+            self.samples.add(lasted, self.counts.moved());
         }
         Record {
+            begun_unix_s: self.clock.as_ref().map_or(0.0, |clock| clock.begun_unix_s),
+            phases: self.phases.finish(lasted.unwrap_or_default()),
+            aside: self.aside,
+            block_size: self.block_size,
+            postmark: self.postmark,
             counts: self.counts,
             latency: self.latencies.summary(),
             series: vec![self.samples.finish()],
@@ -148,10 +169,13 @@ impl<'a> Real<'a> {
     }
 
     fn end(&mut self, op: Op, begun: Instant, succeeded: bool) {
+        if self.is_aside {
+            return;
+        }
         let now = Instant::now();
         if succeeded {
             self.latencies.record(op, now - begun);
-            *self.counts.operations.entry(op).or_insert(0) += 1;
+            self.counts.add(op, 1);
         }
         let Some(clock) = &mut self.clock else { return };
         clock.last = now;
@@ -174,18 +198,6 @@ impl<'a> Real<'a> {
             clock.last = Instant::now();
         }
         clock.due = clock.sample_due.min(clock.progress_due);
-    }
-
-    fn open_file(&mut self, op: Op, path: &str, flags: OFlags) -> Result<Handle> {
-        let begun = self.begin();
-        let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let mode = Mode::from_raw_mode(0o644);
-        let fd = self.call(
-            (op, begun),
-            |_| path.to_owned(),
-            |real| rustix::fs::openat(&real.root, path, flags, mode),
-        )?;
-        Ok(self.keep(fd, path))
     }
 
     fn keep(&mut self, fd: OwnedFd, path: &str) -> Handle {
@@ -231,12 +243,15 @@ impl Ops for Real<'_> {
         self.at(Op::Rmdir, path, |real| rustix::fs::unlinkat(&real.root, path, AtFlags::REMOVEDIR))
     }
 
-    fn create(&mut self, path: &str) -> Result<Handle> {
-        self.open_file(Op::Create, path, OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY)
-    }
-
-    fn open(&mut self, path: &str) -> Result<Handle> {
-        self.open_file(Op::Open, path, OFlags::RDONLY)
+    fn open_as(&mut self, path: &str, how: How) -> Result<Handle> {
+        let begun = self.begin();
+        let (flags, mode) = flags(how);
+        let fd = self.call(
+            (how.op(), begun),
+            |_| path.to_owned(),
+            |real| rustix::fs::openat(&real.root, path, flags, mode),
+        )?;
+        Ok(self.keep(fd, path))
     }
 
     fn write(&mut self, file: Handle, bytes: &[u8]) -> Result<usize> {
@@ -317,6 +332,65 @@ impl Ops for Real<'_> {
     fn counts(&self) -> &Counts {
         &self.counts
     }
+
+    fn block_size(&mut self, file: Handle) -> Result<u64> {
+        let begun = self.follow();
+        let size = self.call(
+            (Op::Stat, begun),
+            |real| real.path_of(file),
+            |real| Ok(rustix::fs::fstat(real.fd(file)?)?.st_blksize.unsigned_abs()),
+        )?;
+        self.block_size = Some(size);
+        Ok(size)
+    }
+
+    fn seek_end(&mut self, file: Handle) -> Result<()> {
+        let begun = self.follow();
+        self.call(
+            (Op::Seek, begun),
+            |real| real.path_of(file),
+            |real| rustix::fs::seek(real.fd(file)?, rustix::fs::SeekFrom::End(0)).map(drop),
+        )
+    }
+
+    fn phase(&mut self, name: &'static str) {
+        let now = self.begin();
+        if let Some(clock) = &mut self.clock {
+            clock.last = now;
+            self.phases.begin(name, now - clock.begun);
+        }
+    }
+
+    fn aside(&mut self, look: &mut dyn FnMut(&mut dyn Ops) -> Result<()>) -> Result<()> {
+        let (begun, cpu) = (self.begin(), cpu_time());
+        self.is_aside = true;
+        let looked = look(self);
+        self.is_aside = false;
+        let (pause, cpu) = (begun.elapsed(), cpu_time().since(cpu));
+        self.aside.add(pause, cpu);
+        if let Some(clock) = &mut self.clock {
+            clock.skip(pause);
+        }
+        looked
+    }
+
+    fn told(&mut self, postmark: Postmark) {
+        self.postmark = Some(postmark);
+    }
+}
+
+/// Those of the C library, but for a link, which is never followed. What PostMark makes has the
+/// modes that PostMark gives it.
+fn flags(how: How) -> (OFlags, Mode) {
+    let (flags, mode) = match how {
+        How::New => (OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, 0o644),
+        How::Read => (OFlags::RDONLY, 0),
+        How::Truncate => (OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC, 0o666),
+        How::AppendOrCreate => (OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND, 0o666),
+        How::ReadWriteCreate => (OFlags::RDWR | OFlags::CREATE, 0o644),
+        How::ReadWriteAppend => (OFlags::RDWR | OFlags::APPEND, 0),
+    };
+    (flags | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::from_raw_mode(mode))
 }
 
 /// The kind, asked for where the directory does not say (`ftype=0` on XFS).

@@ -8,8 +8,84 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-use super::Op;
-use crate::result::{Latency, Series};
+use super::{Counts, Failure, Op};
+use crate::result::{Latency, Postmark, Series};
+use crate::sys::cpu_time::CpuTime;
+
+/// What the calls came to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Record {
+    /// When the first call began, by the wall clock: seconds since 1970.
+    pub begun_unix_s: f64,
+    /// Successful operations, and bytes.
+    pub counts: Counts,
+    /// By the name of the operation.
+    pub latency: BTreeMap<String, Latency>,
+    /// `payload_bytes`: bytes written and read, over the time since the first call.
+    pub series: Vec<Series>,
+    /// The first failures, in order; those that a workload looks for are among them.
+    pub errnos: Vec<Failure>,
+    /// The parts of the work, in order.
+    pub phases: Vec<Phase>,
+    /// What looking at the tree in pauses took; nothing else holds it.
+    pub aside: Aside,
+    /// What the file system answered when it was asked for its block size.
+    pub block_size: Option<u64>,
+    /// What only PostMark knows.
+    pub postmark: Option<Postmark>,
+}
+
+/// A part of the work. Times are since the first call, without pauses.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Phase {
+    /// Its name.
+    pub name: &'static str,
+    /// When it began.
+    pub begun: Duration,
+    /// When it ended.
+    pub ended: Duration,
+}
+
+/// What pauses took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Aside {
+    /// Elapsed time.
+    pub time: Duration,
+    /// Processor time.
+    pub cpu: CpuTime,
+}
+
+impl Aside {
+    /// One more pause.
+    pub(super) fn add(&mut self, time: Duration, cpu: CpuTime) {
+        self.time += time;
+        self.cpu += cpu;
+    }
+}
+
+/// The parts of the work so far: each ends where the next begins.
+#[derive(Default)]
+pub(super) struct Phases(Vec<Phase>);
+
+impl Phases {
+    /// The next part begins.
+    pub(super) fn begin(&mut self, name: &'static str, at: Duration) {
+        self.end(at);
+        self.0.push(Phase { name, begun: at, ended: at });
+    }
+
+    /// All of them; the last one ends with the last call.
+    pub(super) fn finish(mut self, at: Duration) -> Vec<Phase> {
+        self.end(at);
+        self.0
+    }
+
+    fn end(&mut self, at: Duration) {
+        if let Some(last) = self.0.last_mut() {
+            last.ended = at;
+        }
+    }
+}
 
 /// Longest latency that is told apart.
 const LONGEST_NS: u64 = 600_000_000_000;

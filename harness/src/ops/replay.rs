@@ -2,12 +2,12 @@
 //!
 //! So `remove`, `list`, `stat` and `read` know every name and size of an earlier step from its
 //! seed, without a listing that would warm the caches first and without a table in memory. The
-//! workload must make its tree once and leave it: what it deletes or reads itself is not visited.
+//! workload must make its tree once and leave it, as [`leave`](super::Workload::leave) does.
 
 use nix::errno::Errno;
 
 use super::handles::Handles;
-use super::{Counts, Failure, Handle, Kind, Op, Ops, Result};
+use super::{Counts, Failure, Handle, How, Kind, Op, Ops, Result};
 
 /// What is done with each thing that a workload made.
 pub trait Visit {
@@ -73,12 +73,11 @@ impl Ops for Replay<'_> {
         self.note(result)
     }
 
-    fn create(&mut self, path: &str) -> Result<Handle> {
-        Ok(self.files.keep(File::Made { path: path.to_owned(), size: 0 }))
-    }
-
-    fn open(&mut self, _path: &str) -> Result<Handle> {
-        Ok(self.files.keep(File::Opened))
+    fn open_as(&mut self, path: &str, how: How) -> Result<Handle> {
+        Ok(self.files.keep(match how.op() {
+            Op::Create => File::Made { path: path.to_owned(), size: 0 },
+            _ => File::Opened,
+        }))
     }
 
     fn write(&mut self, file: Handle, bytes: &[u8]) -> Result<usize> {

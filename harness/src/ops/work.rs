@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{Failure, Ops, Result};
+use super::{Failure, Ops, Reach, Result, UpTo};
 use crate::units::{Bytes, Seed};
 
 /// How the work ended.
@@ -17,6 +17,22 @@ pub enum Ended {
     Full(Failure),
     /// A limit of the workload's own was reached, in words.
     Capped(String),
+    /// The file system refused a fixed amount of work: the call that failed, and which operation
+    /// of the workload's own it belongs to, from 1.
+    Limit(Failure, u64),
+    /// What was read is not what was written, in words.
+    Differs(String),
+}
+
+/// What is there at the fullest moment of a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fullest {
+    /// Files.
+    pub files: u64,
+    /// Directories.
+    pub directories: u64,
+    /// Sum of the sizes of the files.
+    pub payload: Bytes,
 }
 
 /// What became of the space of a full file system after its file was deleted.
@@ -38,6 +54,26 @@ pub trait Workload: Send + Sync {
     /// Any call that fails, except `ENOSPC` in a workload whose purpose is to fill the file
     /// system: that is an outcome, [`Ended::Full`].
     fn run(&self, ops: &mut dyn Ops, seed: Seed) -> Result<Ended>;
+
+    /// Make what the work leaves, at once, where `run` makes more and deletes it again. The work
+    /// ends where `reach` says, if it says so. `ops` is a plan: it does no I/O.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run); `ENOSPC` where `reach` ended it.
+    fn leave(&self, ops: &mut dyn Ops, seed: Seed, reach: Reach) -> Result<Ended> {
+        self.run(&mut UpTo::new(ops, reach), seed)
+    }
+
+    /// The digest of its operations, where it has one: `operations_sha256` of the facts.
+    fn digest(&self, _seed: Seed) -> Option<String> {
+        None
+    }
+
+    /// What is there at the fullest moment, where that is less than all that is made.
+    fn fullest(&self, _seed: Seed) -> Option<Fullest> {
+        None
+    }
 
     /// Whether it makes entries in a directory of its own, named like the step.
     fn has_directory(&self) -> bool {

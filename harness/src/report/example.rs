@@ -233,6 +233,7 @@ fn fill(size: u64, synced: f64, [kernel, threads]: [f64; 2]) -> StepResult {
         call: Some("write".into()),
         path: Some("fill/0".into()),
         at_count: 1910,
+        at_operation: None,
         at_bytes: size,
         text: None,
     };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Checked;
+use super::{Checked, Postmark};
 
 /// Measured numbers by key; every key ends in its unit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -99,8 +99,11 @@ pub struct Limit {
     /// The path of that call, below the mount.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// Operations done before.
+    /// Calls done before.
     pub at_count: u64,
+    /// The operation of the workload's own that met it, from 1, where it counts such.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_operation: Option<u64>,
     /// Bytes written before.
     pub at_bytes: u64,
     /// A sentence with the numbers behind `which`.
@@ -133,6 +136,13 @@ pub struct Facts {
     /// Name of the errno that ended a fill.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub errno: Option<String>,
+    /// SHA-256 of the list of operations of a PostMark run: a line for each, in order, `C path
+    /// size`, `R path size`, `A path bytes` or `D path 0`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operations_sha256: Option<String>,
+    /// What PostMark counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub postmark: Option<Postmark>,
 }
 
 /// Latency of one kind of operation.

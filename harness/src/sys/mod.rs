@@ -3,6 +3,7 @@
 pub mod block_stat;
 pub mod cache;
 pub mod caller;
+pub mod cpu_time;
 pub mod kmsg;
 pub mod loop_ctl;
 pub mod namespace;

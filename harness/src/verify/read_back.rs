@@ -144,7 +144,7 @@ impl Job<'_> {
                 number += BATCH as u64;
             }
         };
-        let planned = self.run(workload, Plan::new(reach, &mut tell), reach)?;
+        let planned = self.run(workload, Plan::new(&mut tell), reach)?;
         let _ = sender.send((number, batch));
         Ok(planned)
     }
@@ -155,7 +155,7 @@ impl Job<'_> {
             return Err(Error::new("read back a full file system: the size of its file is not known"));
         }
         let mut plan = plan.stopped_by(self.stop);
-        match workload.run(&mut plan, self.seed) {
+        match workload.leave(&mut plan, self.seed, reach) {
             Err(failure) if failure.errno != Errno::ENOSPC || !reach.is_limited() => {
                 Err(failure).cannot(|| "plan the work again".into())
             }
@@ -183,7 +183,7 @@ impl Job<'_> {
         for (path, difference) in differences.contents() {
             let mut search = reader::Search::new(self.root, path);
             let mut sink = |offset, bytes: &[u8]| search.compare(offset, bytes);
-            self.run(workload, Plan::capture(path, reach, &mut sink), reach)?;
+            self.run(workload, Plan::capture(path, &mut sink), reach)?;
             *difference = Difference::Content(search.found());
         }
         Ok(())
@@ -202,7 +202,7 @@ impl Job<'_> {
         let mut tell = |entry: Entry| {
             made.insert(entry.path, false);
         };
-        self.run(workload, Plan::new(reach, &mut tell), reach)?;
+        self.run(workload, Plan::new(&mut tell), reach)?;
         let mut inside = vec![step.to_owned()];
         while let Some(directory) = inside.pop() {
             // A directory that cannot be listed has its own difference.

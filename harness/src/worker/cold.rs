@@ -14,7 +14,7 @@ use rustix::fs::{Mode, OFlags, openat};
 
 use crate::case::{CaseSpec, Store};
 use crate::error::{Error, Result};
-use crate::ops::{self, Failure, Op, Ops, Plan, Replay, Visit};
+use crate::ops::{self, Failure, Op, Ops, Plan, Reach, Replay, Visit};
 use crate::scratch::{self, Scratch, StoreKind};
 use crate::sys::cache::resident_pages;
 use crate::units::{Bytes, Seed};
@@ -97,7 +97,9 @@ pub(super) fn check_files(root: BorrowedFd, workload: &dyn Workload, seed: Seed)
 fn check_tree(root: BorrowedFd, workload: &dyn Workload, seed: Seed) -> Result<()> {
     let mut sample = Sample { root, files: 0, warm: Ok(()) };
     // The plan is left after the sample, so its failure means nothing.
-    let _ = workload.run(&mut Replay::new(&mut Plan::counting(), &mut sample, workload.fills()), seed);
+    let mut plan = Plan::counting();
+    let mut replay = Replay::new(&mut plan, &mut sample, workload.fills());
+    let _ = workload.leave(&mut replay, seed, Reach::default());
     sample.warm
 }
 

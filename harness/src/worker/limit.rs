@@ -35,10 +35,16 @@ pub(super) fn judge(
     record: &Record,
     now: Result<Moment>,
 ) -> Result<Option<Limit>> {
+    let mut operation = None;
     let failure = match outcome {
         Ok(Ended::Completed) => return Ok(None),
         Ok(Ended::Capped(text)) => return Ok(Some(limit(Which::FileSize, None, record, text))),
+        Ok(Ended::Differs(text)) => return Err(Error::damage(format!("do the work of step {step}: {text}"))),
         Ok(Ended::Full(failure)) => failure,
+        Ok(Ended::Limit(failure, number)) => {
+            operation = Some(number);
+            failure
+        }
         Err(failure) if is_limit(failure.errno) => failure,
         Err(failure) => {
             return Err(Error::damage(format!("do the work of step {step}"))
@@ -48,7 +54,7 @@ pub(super) fn judge(
     };
     let now = now?;
     let (which, text) = filesystem.limit(failure.errno, &now.statfs, now.space.as_ref());
-    Ok(Some(limit(which, Some(failure), record, text)))
+    Ok(Some(Limit { at_operation: operation, ..limit(which, Some(failure), record, text) }))
 }
 
 fn limit(which: Which, failure: Option<Failure>, record: &Record, text: String) -> Limit {
@@ -58,6 +64,7 @@ fn limit(which: Which, failure: Option<Failure>, record: &Record, text: String) 
         call: failure.as_ref().map(|failure| failure.op.name().to_owned()),
         path: failure.map(|failure| failure.path),
         at_count: record.counts.total(),
+        at_operation: None,
         at_bytes: record.counts.written_bytes,
         text: Some(text),
     }

@@ -130,7 +130,7 @@ impl Bench<'_> {
         if workload.fills() && workload.is_dense() {
             self.watch.holds(self.scratch, Bytes(record.counts.written_bytes))?;
         }
-        let metrics = clock.finish(&record.counts);
+        let metrics = clock.finish(&record);
         Ok(Worked { record, limit, metrics })
     }
 
@@ -181,9 +181,13 @@ impl Bench<'_> {
             self.filled = Some(Bytes(counts.written_bytes));
         }
         if worked.limit.is_some() && !workload.fills() {
-            return Reach { written: Some(Bytes(counts.written_bytes)), operations: Some(counts.total()) };
+            return Reach {
+                written: Some(Bytes(counts.written_bytes)),
+                operations: Some(counts.total()),
+                block_size: worked.record.block_size,
+            };
         }
-        Reach { written: self.filled, operations: None }
+        Reach { written: self.filled, ..Reach::default() }
     }
 
     /// Errors that the file system itself counted while it was mounted.
@@ -274,5 +278,7 @@ fn facts(workload: &dyn Workload, worked: &Worked, back: &ReadBack) -> Facts {
         tree_hash: (back.checked != Checked::NotChecked).then(|| back.tree_hash.clone()),
         file_size_bytes: workload.fills().then_some(counts.written_bytes),
         errno: if workload.fills() { errno } else { None },
+        postmark: worked.record.postmark.clone(),
+        operations_sha256: None,
     }
 }

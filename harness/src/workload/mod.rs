@@ -10,6 +10,7 @@ mod fill_until_enospc;
 mod list;
 mod many_directories;
 mod many_small_files;
+pub mod postmark;
 mod read;
 mod remove;
 mod stat;
@@ -22,7 +23,7 @@ pub use shared::parameters::Parameter;
 
 use crate::error::{Error, Result};
 use crate::ops;
-pub use crate::ops::{Earlier, Ended, Recovered, Workload};
+pub use crate::ops::{Earlier, Ended, Fullest, Recovered, Workload};
 use crate::units::{Bytes, Seed};
 
 /// A step as a suite describes it: a workload by name, and its parameters.
@@ -101,8 +102,9 @@ pub fn totals(workload: &dyn Workload, seed: Seed, most: u64) -> ops::Result<Opt
     if workload.fills() {
         return Ok(None);
     }
-    let mut plan = ops::Plan::counting_up_to(most);
-    workload.run(&mut plan, seed)?;
+    let mut plan = ops::Plan::counting();
+    let reach = ops::Reach { operations: Some(most), ..ops::Reach::default() };
+    workload.run(&mut ops::UpTo::new(&mut plan, reach), seed)?;
     Ok(Some(plan.finish().counts))
 }
 

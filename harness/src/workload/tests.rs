@@ -47,8 +47,8 @@ fn real<T>(directory: &tempfile::TempDir, work: impl FnOnce(&mut Real) -> T) -> 
 fn plan(workload: &dyn Workload, reach: Reach, seed: Seed) -> (ops::Result<Ended>, Planned, Vec<Entry>) {
     let mut entries = vec![];
     let mut tell = |entry| entries.push(entry);
-    let mut plan = Plan::new(reach, &mut tell);
-    let ended = workload.run(&mut plan, seed);
+    let mut plan = Plan::new(&mut tell);
+    let ended = workload.leave(&mut plan, seed, reach);
     let planned = plan.finish();
     (ended, planned, entries)
 }
@@ -180,11 +180,8 @@ fn a_tree_does_not_depend_on_how_much_a_write_takes() {
         fn mkdir(&mut self, path: &str) -> ops::Result<()> {
             self.0.mkdir(path)
         }
-        fn create(&mut self, path: &str) -> ops::Result<ops::Handle> {
-            self.0.create(path)
-        }
-        fn open(&mut self, path: &str) -> ops::Result<ops::Handle> {
-            self.0.open(path)
+        fn open_as(&mut self, path: &str, how: ops::How) -> ops::Result<ops::Handle> {
+            self.0.open_as(path, how)
         }
         fn close(&mut self, file: ops::Handle) -> ops::Result<()> {
             self.0.close(file)
@@ -213,7 +210,7 @@ fn a_tree_does_not_depend_on_how_much_a_write_takes() {
     }
     for tree in trees() {
         let mut tell = |_| {};
-        let mut short = Short(Plan::new(None, &mut tell));
+        let mut short = Short(Plan::new(&mut tell));
         tree.workload.run(&mut short, SEED).unwrap();
         let short = short.0.finish();
         let whole = plan(&*tree.workload, Reach::default(), SEED).1;
@@ -278,11 +275,8 @@ impl Ops for Failing {
     fn rmdir(&mut self, _: &str) -> ops::Result<()> {
         self.answer(Op::Rmdir, ())
     }
-    fn create(&mut self, _: &str) -> ops::Result<ops::Handle> {
-        self.answer(Op::Create, ops::Handle(0))
-    }
-    fn open(&mut self, _: &str) -> ops::Result<ops::Handle> {
-        self.answer(Op::Open, ops::Handle(0))
+    fn open_as(&mut self, _: &str, how: ops::How) -> ops::Result<ops::Handle> {
+        self.answer(how.op(), ops::Handle(0))
     }
     fn write(&mut self, _: ops::Handle, bytes: &[u8]) -> ops::Result<usize> {
         self.answer(Op::Write, bytes.len())
@@ -370,7 +364,11 @@ fn a_compressing_file_system_gets_a_cap() {
 fn a_plan_repeats_how_far_the_work_came() {
     let tree = &trees()[1];
     let all = plan(&*tree.workload, Reach::default(), SEED).1.counts;
-    let reach = Reach { operations: Some(all.total() - 1), written: Some(Bytes(all.written_bytes - 10)) };
+    let reach = Reach {
+        operations: Some(all.total() - 1),
+        written: Some(Bytes(all.written_bytes - 10)),
+        ..Reach::default()
+    };
     let (ended, planned, entries) = plan(&*tree.workload, reach, SEED);
     assert_eq!(ended.unwrap_err().errno, Errno::ENOSPC);
     assert_eq!((planned.entries, entries.iter().map(|e| e.size).sum()), (3, all.written_bytes - 10));

@@ -15,7 +15,9 @@ fn every_call_is_counted_and_has_a_latency() {
     let mut real = real(&directory);
     real.mkdir("a").unwrap();
     let file = real.create("a/f").unwrap();
+    assert!(real.block_size(file).unwrap() >= 512);
     assert_eq!(real.write(file, b"hello").unwrap(), 5);
+    real.seek_end(file).unwrap();
     real.fsync(file).unwrap();
     real.close(file).unwrap();
     let file = real.open("a/f").unwrap();

@@ -81,7 +81,7 @@ fn what_was_written_is_clean_and_hashes_as_planned() {
         let found = tree.read_back(None);
         assert_eq!((found.checked, &found.details[..]), (Checked::Clean, &[][..]));
         let mut tell = |_| {};
-        let mut plan = Plan::new(None, &mut tell);
+        let mut plan = Plan::new(&mut tell);
         tree.workload.run(&mut plan, SEED).unwrap();
         assert_eq!(found.tree_hash, plan.finish().tree_hash());
         assert_eq!(found.tree_hash.len(), 32);
@@ -196,7 +196,7 @@ fn a_full_file_system_needs_the_size_that_was_reached() {
 fn work_that_met_a_limit_is_checked_as_far_as_it_came() {
     let tree = Tree::made("files", "many-small-files", json!({"count": 20, "file-size": 100}));
     fs::remove_file(tree.path("files/000019")).unwrap();
-    let reach = Reach { operations: Some(1 + 19 * 3), written: Some(Bytes(1900)) };
+    let reach = Reach { operations: Some(1 + 19 * 3), written: Some(Bytes(1900)), ..Reach::default() };
     assert_eq!(tree.read_back(reach).checked, Checked::Clean);
     assert_eq!(tree.read_back(None).checked, Checked::Damaged);
 }

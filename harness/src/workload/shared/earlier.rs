@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::parameters::{self, Parameter};
 use crate::error::{Error, Result};
-use crate::ops::{self, Ops, Replay, Visit};
+use crate::ops::{self, Ops, Reach, Replay, Visit};
 use crate::units::Seed;
 use crate::workload::{Build, Earlier, Ended, Workload};
 
@@ -88,7 +88,7 @@ pub fn visit(
 ) -> ops::Result<Ended> {
     for Earlier { workload, .. } in targets {
         let mut replay = Replay::new(ops, visit, workload.fills());
-        let ended = workload.run(&mut replay, seed);
+        let ended = workload.leave(&mut replay, seed, Reach::default());
         replay.finish()?;
         ended?;
     }
