@@ -107,6 +107,20 @@ pub struct Failure {
     pub errno: Errno,
 }
 
+impl Failure {
+    /// With these errnos a file system says that it is full, in one way or another.
+    #[must_use]
+    pub fn is_limit(&self) -> bool {
+        matches!(self.errno, Errno::ENOSPC | Errno::EDQUOT | Errno::EMLINK | Errno::EFBIG)
+    }
+
+    /// The run is being stopped.
+    #[must_use]
+    pub fn is_stop(&self) -> bool {
+        self.errno == Errno::EINTR
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}: {} ({:?})", self.op.name(), self.path, self.errno.desc(), self.errno)
@@ -244,6 +258,10 @@ pub trait Ops {
     /// them, so that planning and replaying cost no time inside the clock.
     fn wants_bytes(&self) -> bool {
         true
+    }
+    /// Whether `read` gives the bytes of a file, and there are directories to list.
+    fn reads_bytes(&self) -> bool {
+        false
     }
     /// Tell the size that a file opened for reading must have, to an `Ops` that has no files.
     fn expect_size(&mut self, _file: Handle, _size: u64) {}

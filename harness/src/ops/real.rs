@@ -333,6 +333,10 @@ impl Ops for Real<'_> {
         &self.counts
     }
 
+    fn reads_bytes(&self) -> bool {
+        true
+    }
+
     fn block_size(&mut self, file: Handle) -> Result<u64> {
         let begun = self.follow();
         let size = self.call(

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::{Failure, Ops, Reach, Result, UpTo};
+use crate::result::Postmark;
 use crate::units::{Bytes, Seed};
 
 /// How the work ended.
@@ -65,8 +66,9 @@ pub trait Workload: Send + Sync {
         self.run(&mut UpTo::new(ops, reach), seed)
     }
 
-    /// The digest of its operations, where it has one: `operations_sha256` of the facts.
-    fn digest(&self, _seed: Seed) -> Option<String> {
+    /// The digest of its operations, where it has one and `done` is what it does:
+    /// `operations_sha256` of the facts.
+    fn digest(&self, _seed: Seed, _done: &Postmark) -> Option<String> {
         None
     }
 

@@ -8,7 +8,7 @@ use crate::ops::Op;
 use crate::result::Configuration;
 use crate::suite::Resolved;
 use crate::units::Bytes;
-use crate::workload::{self, Workload};
+use crate::workload::{self, Fullest, Workload};
 
 /// How much a case does, in counts.
 #[derive(Clone, Copy, Debug, Default)]
@@ -95,12 +95,16 @@ fn own(step: &str, workload: &Arc<dyn Workload>, resolved: &Resolved) -> Result<
         let written = Bytes(sum(sizes.iter().map(|size| size.0)));
         return Ok(Work { files: 1, filled, written, ..Work::default() });
     };
-    let files = counts.of(Op::Create);
-    Ok(Work {
-        files,
-        with_data: files.min(counts.written_bytes),
+    let fullest = workload.fullest(resolved.seed).unwrap_or(Fullest {
+        files: counts.of(Op::Create),
         directories: counts.of(Op::Mkdir),
         payload: Bytes(counts.written_bytes),
+    });
+    Ok(Work {
+        files: fullest.files,
+        with_data: fullest.files.min(fullest.payload.0),
+        directories: fullest.directories,
+        payload: fullest.payload,
         operations: counts.total(),
         written: Bytes(counts.written_bytes),
         filled: Bytes(0),

@@ -2,8 +2,6 @@
 
 use std::fs::File;
 
-use nix::errno::Errno;
-
 use crate::error::{Error, Result};
 use crate::fs::{Filesystem, SpaceDetail};
 use crate::ops::{self, Failure, Record};
@@ -45,7 +43,7 @@ pub(super) fn judge(
             operation = Some(number);
             failure
         }
-        Err(failure) if is_limit(failure.errno) => failure,
+        Err(failure) if failure.is_limit() => failure,
         Err(failure) => {
             return Err(Error::damage(format!("do the work of step {step}"))
                 .because(failure)
@@ -70,13 +68,10 @@ fn limit(which: Which, failure: Option<Failure>, record: &Record, text: String) 
     }
 }
 
-/// The errnos with which a file system says that it is full, in one way or another.
-fn is_limit(errno: Errno) -> bool {
-    matches!(errno, Errno::ENOSPC | Errno::EDQUOT | Errno::EMLINK | Errno::EFBIG)
-}
-
 #[cfg(test)]
 mod tests {
+    use nix::errno::Errno;
+
     use super::*;
     use crate::error::Kind;
     use crate::fs::ALL;

@@ -16,7 +16,7 @@ use crate::ops::{Op, Reach, Real, Record};
 use crate::result::{Checked, EndedWord, Facts, Limit, Metrics, StepResult, Which};
 use crate::scratch::{Mount, Scratch};
 use crate::sys::statfs::statfs;
-use crate::units::Bytes;
+use crate::units::{Bytes, Seed};
 use crate::verify::kernel_log::KernelLog;
 use crate::verify::{ReadBack, read_back};
 use crate::workload::{self, StepSpec, Workload};
@@ -69,7 +69,7 @@ impl Bench<'_> {
             self.abandon(step);
         }
         let (worked, back) = outcome?;
-        let result = result_of(step, workload, started_s, worked, &back);
+        let result = result_of(step, (workload, self.spec.seed), started_s, worked, &back);
         self.tell.step_ended(&result);
         let mut details: Vec<String> =
             back.details.iter().map(|detail| format!("{}: {detail}", step.name)).collect();
@@ -245,7 +245,7 @@ fn check_stop(step: &StepSpec) -> Result<()> {
 
 fn result_of(
     step: &StepSpec,
-    workload: &dyn Workload,
+    (workload, seed): (&dyn Workload, Seed),
     started_s: f64,
     worked: Worked,
     back: &ReadBack,
@@ -255,7 +255,7 @@ fn result_of(
         workload: step.workload.clone(),
         started_s,
         ended: if worked.limit.is_some() { EndedWord::Limit } else { EndedWord::Completed },
-        facts: facts(workload, &worked, back),
+        facts: facts(workload, seed, &worked, back),
         limit: worked.limit,
         metrics: worked.metrics,
         latency: worked.record.latency,
@@ -265,7 +265,7 @@ fn result_of(
     }
 }
 
-fn facts(workload: &dyn Workload, worked: &Worked, back: &ReadBack) -> Facts {
+fn facts(workload: &dyn Workload, seed: Seed, worked: &Worked, back: &ReadBack) -> Facts {
     let counts = &worked.record.counts;
     let some = |count: u64| (count > 0).then_some(count);
     let errno = worked.limit.as_ref().and_then(|limit| limit.errno.clone());
@@ -279,6 +279,6 @@ fn facts(workload: &dyn Workload, worked: &Worked, back: &ReadBack) -> Facts {
         file_size_bytes: workload.fills().then_some(counts.written_bytes),
         errno: if workload.fills() { errno } else { None },
         postmark: worked.record.postmark.clone(),
-        operations_sha256: None,
+        operations_sha256: worked.record.postmark.as_ref().and_then(|done| workload.digest(seed, done)),
     }
 }

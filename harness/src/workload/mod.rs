@@ -77,6 +77,7 @@ pub static ALL: &[Row] = &[
     stat::ROW,
     read::ROW,
     fill_until_enospc::ROW,
+    postmark::ROW,
 ];
 
 /// Build a step of the workload `name`.
