@@ -61,7 +61,7 @@ impl Reader<'_> {
             "files are named from the root directory, as `/1`"
         } else if path.starts_with(is_space) || path.ends_with(is_space) {
             "white space is part of it"
-        } else if path.starts_with('~') || path.contains(['"', '\'', '$', '\t']) {
+        } else if path.starts_with(['~', '"', '\'']) || path.contains(['$', '\t']) {
             "it is used as typed, by no shell"
         } else {
             return;

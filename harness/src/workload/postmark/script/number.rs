@@ -36,7 +36,7 @@ impl<'a> Number<'a> {
     pub fn surprise(&self) -> Option<String> {
         let written = quoted(self.written);
         if self.written.is_empty() {
-            return Some("no number is read as 0".into());
+            return Some("a missing number is read as 0".into());
         }
         if !self.digits {
             return Some(format!("{written} is no number, and is read as 0"));
@@ -123,7 +123,7 @@ mod tests {
             ("1e6", "`1e6` is read as 1: what follows the digits is ignored"),
             ("4294967316", "`4294967316` is cut to 32 bits, which makes it 20"),
             ("x", "`x` is no number, and is read as 0"),
-            (" ", "no number is read as 0"),
+            (" ", "a missing number is read as 0"),
         ];
         for (text, said) in table {
             assert_eq!(Number::read(text).surprise().as_deref(), Some(said));

@@ -21,11 +21,12 @@ fn read(text: impl AsRef<[u8]>) -> Script {
 }
 
 fn runs(script: &Script) -> Vec<&Settings> {
-    let settings = |action| match action {
-        &Action::Run { ref settings, .. } => Some(settings),
+    let actions = script.actions.iter();
+    let settings = actions.filter_map(|action| match action {
+        Action::Run { settings, .. } => Some(settings),
         Action::Show { .. } => None,
-    };
-    script.actions.iter().filter_map(settings).collect()
+    });
+    settings.collect()
 }
 
 /// Those that `--strict` refuses, without the name of the file.
@@ -144,7 +145,7 @@ fn what_surprises_is_said_at_its_line() {
         ("set transactions 0\n", &["1 `set transactions 0` is refused: it takes 1 or more; 500 stays"]),
         (
             "set seed\n",
-            &["1 `set seed` is refused: it takes 1 or more, and no number is read as 0; 42 stays"],
+            &["1 `set seed` is refused: it takes 1 or more, and a missing number is read as 0; 42 stays"],
         ),
         ("set subdirectories 1\n", &["1 1 subdirectory is none: they are used from 2 on"]),
         (
@@ -168,7 +169,7 @@ fn what_surprises_is_said_at_its_line() {
         ("set size 0 9\n", &["1 `set size 0 9` is refused: it takes 1 or more; 500 to 10000 stays"]),
         ("set size 1 2 3\n", &["1 `2 3` is read as 2: what follows the digits is ignored"]),
         ("set bias read x\n", &["1 `x` is no number, and is read as 0"]),
-        ("set bias read \n", &["1 no number is read as 0"]),
+        ("set bias read \n", &["1 a missing number is read as 0"]),
         ("set bias create 11\n", &["1 `set bias create 11` is refused: it takes -1 to 10; 5 stays"]),
         ("set bias create\n", &["1 `set bias create` is refused: it takes -1 to 10; 5 stays"]),
         (
@@ -234,7 +235,7 @@ fn what_surprises_is_said_at_its_line() {
             "set number 5\0\n",
             &[
                 "1 the line has a NUL byte, at which it ends: it is read as `set number `",
-                "1 `set number` is refused: it takes 1 or more, and no number is read as 0; 500 stays",
+                "1 `set number` is refused: it takes 1 or more, and a missing number is read as 0; 500 stays",
             ],
         ),
     ];
