@@ -1,9 +1,7 @@
 //! The figures of a run that a claim can ask for.
 
-use serde_json::Value;
-
 use super::expression::{Condition, Quantity, Term};
-use crate::result::{CaseResult, Facts, RunReport, Status};
+use crate::result::{CaseResult, Facts, Postmark, RunReport, Status};
 
 /// Keys of the facts that are numbers, so that a claim can compare them.
 #[must_use]
@@ -14,18 +12,10 @@ pub fn fact_keys() -> Vec<String> {
         files_deleted_count: Some(0),
         payload_bytes: Some(0),
         file_size_bytes: Some(0),
+        postmark: Some(Postmark::default()),
         ..Facts::default()
     };
-    fact_values(&all).map(|(key, _)| key).collect()
-}
-
-/// The facts that are numbers.
-fn fact_values(facts: &Facts) -> impl Iterator<Item = (String, f64)> {
-    let fields = match serde_json::to_value(facts) {
-        Ok(Value::Object(fields)) => fields,
-        _ => serde_json::Map::new(),
-    };
-    fields.into_iter().filter_map(|(key, value)| Some((key, value.as_f64()?)))
+    all.numbers().map(|(key, _)| key).collect()
 }
 
 /// Point values over the measured blocks of a run.
@@ -109,8 +99,7 @@ pub(super) fn name(term: &Term) -> String {
 fn figure(case: &CaseResult, term: &Term) -> Option<f64> {
     let Some(step) = &term.step else { return case.metrics.get(&term.metric) };
     let step = case.steps.iter().find(|result| result.name == *step)?;
-    let fact = || fact_values(&step.facts).find(|(key, _)| *key == term.metric).map(|(_, value)| value);
-    step.metrics.get(&term.metric).or_else(fact)
+    step.metrics.get(&term.metric).or_else(|| step.facts.number(&term.metric))
 }
 
 /// The geometric mean; the arithmetic one where a value has no logarithm. One value is itself.
@@ -142,5 +131,18 @@ mod tests {
     fn a_fact_that_is_a_number_can_be_claimed() {
         assert!(fact_keys().contains(&"file_size_bytes".to_owned()));
         assert!(!fact_keys().contains(&"tree_hash".to_owned()));
+        assert!(!fact_keys().contains(&"operations_sha256".to_owned()));
+    }
+
+    #[test]
+    fn what_only_postmark_counts_can_be_claimed_by_its_own_key() {
+        for key in ["created_count", "created_alone_count", "read_count", "read_bytes", "draws_count"] {
+            assert!(fact_keys().contains(&key.to_owned()), "{key}");
+        }
+        let counts = Postmark { read_count: 250_007, ..Postmark::default() };
+        let facts = Facts { files_created_count: Some(3), postmark: Some(counts), ..Facts::default() };
+        assert_eq!(facts.number("read_count"), Some(250_007.0));
+        assert_eq!(facts.number("files_created_count"), Some(3.0));
+        assert_eq!(facts.number("postmark"), None);
     }
 }

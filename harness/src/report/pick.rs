@@ -4,7 +4,7 @@
 //! because a fixed amount of work met a limit. With more than one block the number is the median
 //! of the measured ones.
 
-use crate::result::{CaseResult, Checked, Comparison, EndedWord, Facts, RunReport, Status, StepResult};
+use crate::result::{CaseResult, Checked, Comparison, EndedWord, RunReport, Status, StepResult};
 
 /// What is compared, in the order of the suite, the baseline first.
 pub(super) fn configurations(report: &RunReport) -> Vec<&str> {
@@ -72,30 +72,17 @@ pub(super) fn cut_short(step: &StepResult) -> bool {
 /// The median of a metric or fact over the cases that count.
 pub(super) fn number(report: &RunReport, configuration: &str, step: &str, key: &str) -> Option<f64> {
     let steps = counted(report, configuration, step);
-    median(steps.iter().filter_map(|step| step.metrics.get(key).or_else(|| fact(&step.facts, key))).collect())
+    median(steps.iter().filter_map(|step| step.metrics.get(key).or_else(|| step.facts.number(key))).collect())
 }
 
 /// The files that a step made or removed, for one second until it was synced.
 pub(super) fn files_per_s(report: &RunReport, configuration: &str, step: &str) -> Option<f64> {
     let rate = |step: &&StepResult| {
-        let files =
-            fact(&step.facts, "files_created_count").or_else(|| fact(&step.facts, "files_deleted_count"));
+        let files = step.facts.number("files_created_count");
+        let files = files.or_else(|| step.facts.number("files_deleted_count"));
         Some(files? / step.metrics.get("synced_s").filter(|seconds| *seconds > 0.0)?)
     };
     median(counted(report, configuration, step).iter().filter_map(rate).collect())
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts and bytes below 2^53")]
-fn fact(facts: &Facts, key: &str) -> Option<f64> {
-    let value = match key {
-        "files_created_count" => facts.files_created_count,
-        "directories_created_count" => facts.directories_created_count,
-        "files_deleted_count" => facts.files_deleted_count,
-        "payload_bytes" => facts.payload_bytes,
-        "file_size_bytes" => facts.file_size_bytes,
-        _ => None,
-    };
-    value.map(|value| value as f64)
 }
 
 /// The middle; between the two middle ones of an even number.

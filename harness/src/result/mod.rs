@@ -16,7 +16,7 @@ use serde_json::Value;
 
 pub use case::{CaseResult, Checked, Configuration, LoopInfo, Reason, Status, Verify};
 pub use judged::{ClaimResult, ClaimVerdict, Comparison, Reference};
-pub use postmark::Postmark;
+pub use postmark::{Postmark, Seconds};
 pub use step::{EndedWord, Facts, Latency, Limit, Metrics, Series, StepResult, Which};
 
 /// The version of the JSON that this program writes.

@@ -145,6 +145,31 @@ pub struct Facts {
     pub postmark: Option<Postmark>,
 }
 
+impl Facts {
+    /// Those that are numbers, by key: the step's own, then what only PostMark counts.
+    pub fn numbers(&self) -> impl Iterator<Item = (String, f64)> + use<> {
+        let mut all = fields(self);
+        for (key, value) in self.postmark.as_ref().map(fields).unwrap_or_default() {
+            all.entry(key).or_insert(value);
+        }
+        all.into_iter().filter_map(|(key, value)| Some((key, value.as_f64()?)))
+    }
+
+    /// The number under `key`.
+    #[must_use]
+    pub fn number(&self, key: &str) -> Option<f64> {
+        self.numbers().find(|(found, _)| found == key).map(|(_, value)| value)
+    }
+}
+
+/// What a structure of plain data stores.
+fn fields(data: &impl Serialize) -> serde_json::Map<String, serde_json::Value> {
+    match serde_json::to_value(data) {
+        Ok(serde_json::Value::Object(fields)) => fields,
+        _ => serde_json::Map::new(),
+    }
+}
+
 /// Latency of one kind of operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
