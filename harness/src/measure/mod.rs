@@ -14,6 +14,8 @@ mod cpu;
 mod image;
 mod kernel_threads;
 mod memory;
+mod phases;
+mod postmark;
 mod space;
 mod wall_time;
 
@@ -27,6 +29,8 @@ use crate::result::Metrics;
 /// All measurements, in the order in which they are stopped.
 pub static ALL: &[&dyn Measurement] = &[
     &wall_time::WallTime,
+    &phases::Phases,
+    &postmark::Postmark,
     &cpu::Cpu,
     &block_io::BlockIo,
     &space::Space,

@@ -85,13 +85,18 @@ pub fn rate(bytes_per_s: f64) -> String {
     format!("{} {}", significant(value), units[at])
 }
 
+/// A rate as PostMark means it, whose megabytes have 2^20 bytes: `29.5 MiB/s`.
+fn binary_rate(bytes_per_s: f64) -> String {
+    format!("{}/s", size(bytes_per_s))
+}
+
 type Show = fn(f64) -> String;
 
 /// A number whose unit is the end of its key.
 #[must_use]
 pub fn by_key(key: &str, value: f64) -> String {
     let units: [(&str, Show); 5] = [
-        ("_bytes_per_s", rate),
+        ("_bytes_per_s", if key.starts_with("postmark_") { binary_rate } else { rate }),
         ("_per_s", |rate| format!("{}/s", significant(rate))),
         ("_bytes", size),
         ("_s", time),
@@ -153,6 +158,7 @@ mod tests {
     fn a_number_is_shown_in_the_unit_of_its_key() {
         assert_eq!(by_key("payload_bytes_per_s", 44.5e6), "44.5 MB/s");
         assert_eq!(by_key("payload_bytes_per_s", 999.7e6), "1.00 GB/s");
+        assert_eq!(by_key("postmark_read_bytes_per_s", 30_964_200.0), "29.5 MiB/s");
         assert_eq!(by_key("operations_per_s", 24_270.4), "24,270/s");
         assert_eq!(by_key("space_used_bytes", 4096.0), "4 KiB");
         assert_eq!(by_key("synced_s", 2.0), "2.00 s");

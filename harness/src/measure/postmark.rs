@@ -1,0 +1,142 @@
+//! PostMark's own figures, for comparison with what others published.
+//!
+//! They are worse than ours on purpose: whole seconds of the wall clock, 0 taken as 1, rates cut to
+//! whole numbers, bytes added up in single precision, and nothing synced. A run that ran out of
+//! files has no report in PostMark, so it has none of these numbers.
+
+use super::{Measurement, Metric, Started, Stop, Target, number};
+use crate::error::Result;
+use crate::ops::Record;
+use crate::result::{Metrics, Seconds};
+
+/// See the module.
+pub struct Postmark;
+
+impl Measurement for Postmark {
+    fn metrics(&self) -> &'static [Metric] {
+        METRICS
+    }
+
+    fn start(&self, _target: &Target) -> Result<Box<dyn Started>> {
+        Ok(Box::new(Recorded))
+    }
+}
+
+const fn metric(key: &'static str, meaning: &'static str) -> Metric {
+    Metric { key, meaning }
+}
+
+static METRICS: &[Metric] = &[
+    metric("postmark_total_s", "PostMark's whole seconds from the first creation to the last deletion."),
+    metric("postmark_creation_s", "PostMark's whole seconds of the creation phase."),
+    metric("postmark_transactions_s", "PostMark's whole seconds of the transactions."),
+    metric("postmark_deletion_s", "PostMark's whole seconds of the deletion phase."),
+    metric("postmark_transactions_per_s", "PostMark's rate of transactions, cut to a whole number."),
+    metric("postmark_created_per_s", "PostMark's rate of all files created, of its total."),
+    metric("postmark_created_alone_per_s", "PostMark's rate of files created in the creation phase."),
+    metric("postmark_created_mixed_per_s", "PostMark's rate of files created in transactions."),
+    metric("postmark_read_per_s", "PostMark's rate of files read."),
+    metric("postmark_appended_per_s", "PostMark's rate of files appended to."),
+    metric("postmark_deleted_per_s", "PostMark's rate of all files deleted, of its total."),
+    metric("postmark_deleted_alone_per_s", "PostMark's rate of files deleted in the deletion phase."),
+    metric("postmark_deleted_mixed_per_s", "PostMark's rate of files deleted in transactions."),
+    metric("postmark_read_bytes_per_s", "PostMark's rate of bytes read, in single precision, of its total."),
+    metric(
+        "postmark_written_bytes_per_s",
+        "PostMark's rate of bytes written, in single precision, of its total.",
+    ),
+];
+
+/// All of it stands in the record.
+struct Recorded;
+
+impl Started for Recorded {
+    fn stop(&mut self, _stop: Stop, _target: &Target) -> Result<()> {
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, record: &Record, metrics: &mut Metrics) {
+        let counts = record.postmark.as_ref().filter(|counts| counts.has_report());
+        let (Some(counts), Some(seconds)) = (counts, seconds(record)) else { return };
+        for (key, seconds) in seconds.by_key() {
+            metrics.set(key, number(seconds));
+        }
+        for rate in counts.rates(&seconds) {
+            metrics.set(rate.key, number(rate.whole()));
+        }
+        for rate in counts.byte_rates(&seconds) {
+            metrics.set(rate.key, f64::from(rate.single()));
+        }
+    }
+}
+
+/// From the parts of the work, if it came to all of them.
+fn seconds(record: &Record) -> Option<Seconds> {
+    let part = |name| record.phases.iter().find(|phase| phase.name == name);
+    let (creation, transactions, deletion) = (part("creation")?, part("transactions")?, part("deletion")?);
+    let marks = [creation.begun, transactions.begun, transactions.ended, deletion.ended];
+    Some(Seconds::of(record.begun_unix_s, marks.map(|mark| mark.as_secs_f64())))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::ops::Phase;
+    use crate::result;
+
+    /// Half a second of subdirectories, then 3, 7 and 2 s.
+    fn record() -> Record {
+        let phase = |name, begun, ended| Phase {
+            name,
+            begun: Duration::from_millis(begun),
+            ended: Duration::from_millis(ended),
+        };
+        let phases = vec![
+            phase("subdirectories", 0, 500),
+            phase("creation", 500, 3500),
+            phase("transactions", 3500, 10_500),
+            phase("deletion", 10_500, 12_500),
+            phase("cleanup", 12_500, 99_000),
+        ];
+        let counts = result::Postmark {
+            transactions_count: 500,
+            created_count: 764,
+            created_alone_count: 500,
+            read_single_precision_bytes: 1_430_770,
+            ..result::Postmark::default()
+        };
+        Record { begun_unix_s: 1_403_690_400.25, phases, postmark: Some(counts), ..Record::default() }
+    }
+
+    fn metrics(record: &Record) -> Metrics {
+        let mut metrics = Metrics::default();
+        Box::new(Recorded).finish(record, &mut metrics);
+        metrics
+    }
+
+    #[test]
+    fn every_documented_number_is_set_and_no_other() {
+        let metrics = metrics(&record());
+        let documented: std::collections::BTreeSet<_> = METRICS.iter().map(|metric| metric.key).collect();
+        assert_eq!(
+            metrics.0.keys().map(String::as_str).collect::<std::collections::BTreeSet<_>>(),
+            documented
+        );
+        assert_eq!(metrics.get("postmark_total_s"), Some(12.0));
+        assert_eq!(metrics.get("postmark_transactions_per_s"), Some(71.0));
+        assert_eq!(metrics.get("postmark_created_alone_per_s"), Some(166.0));
+        assert_eq!(metrics.get("postmark_read_bytes_per_s"), Some(f64::from(1_430_770f32 / 12f32)));
+    }
+
+    #[test]
+    fn a_run_that_postmark_would_not_report_has_none() {
+        let mut out_of_files = record();
+        out_of_files.postmark.as_mut().unwrap().transactions_not_run_count = 1;
+        let without_deletion = Record { phases: record().phases[..3].to_vec(), ..record() };
+        for record in [out_of_files, without_deletion, Record { postmark: None, ..record() }] {
+            assert!(metrics(&record).0.is_empty(), "{record:?}");
+        }
+    }
+}
