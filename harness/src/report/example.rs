@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::result::{
     CaseResult, Checked, ClaimResult, ClaimVerdict, Comparison, Configuration, EndedWord, Environment, Facts,
-    Latency, Limit, LoopInfo, Manifest, Metrics, Reason, Reference, RunReport, SCHEMA_VERSION, Status,
-    StepResult, StoreInfo, SuiteInfo, Tool, Verify, Warning, Which,
+    Latency, Limit, LoopInfo, Manifest, Metrics, Postmark, Reason, Reference, RunReport, SCHEMA_VERSION,
+    Seconds, Status, StepResult, StoreInfo, SuiteInfo, Tool, Verify, Warning, Which,
 };
 
 /// The run.
@@ -30,6 +30,57 @@ pub(in crate::report) fn report() -> RunReport {
         references: references(),
         claims: claims(),
     }
+}
+
+/// A run of the configuration that the mailing list published in 2014, as fast as it was there.
+pub(in crate::report) fn postmark() -> RunReport {
+    let mut report = report();
+    report.cases.truncate(2);
+    report.comparisons.clear();
+    report.claims.clear();
+    let btrfs = Seconds { total: 498, creation: 30, transactions: 454, deletion: 14 };
+    let ext4 = Seconds { total: 1268, creation: 57, transactions: 1183, deletion: 28 };
+    for (case, seconds) in report.cases.iter_mut().zip([btrfs, ext4]) {
+        case.steps = vec![mail(&seconds)];
+    }
+    report
+}
+
+fn mail(seconds: &Seconds) -> StepResult {
+    let counts = Postmark {
+        created_count: 450_001,
+        created_alone_count: 200_000,
+        created_mixed_count: 250_001,
+        read_count: 250_007,
+        appended_count: 249_940,
+        deleted_count: 450_001,
+        deleted_alone_count: 200_002,
+        deleted_mixed_count: 249_999,
+        transactions_count: 500_000,
+        read_bytes: 15_419_783_628,
+        written_bytes: 28_790_499_995,
+        read_single_precision_bytes: 15_420_171_264,
+        written_single_precision_bytes: 28_786_898_944,
+        ..Postmark::default()
+    };
+    let mut metrics = vec![("creation_s", 29.875), ("synced_s", seconds_of(seconds.total) + 1.5)];
+    metrics.extend(seconds.by_key().map(|(key, value)| (key, seconds_of(value))));
+    metrics.extend(counts.rates(seconds).map(|rate| (rate.key, seconds_of(rate.whole()))));
+    metrics.extend(counts.byte_rates(seconds).map(|rate| (rate.key, f64::from(rate.single()))));
+    let facts = Facts {
+        files_created_count: Some(counts.created_count),
+        files_deleted_count: Some(counts.deleted_count),
+        directories_created_count: Some(1000),
+        payload_bytes: Some(counts.written_bytes),
+        postmark: Some(counts),
+        ..Facts::default()
+    };
+    step("mail", "postmark", facts, &metrics)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "an example")]
+fn seconds_of(count: u64) -> f64 {
+    count as f64
 }
 
 fn manifest() -> Manifest {

@@ -6,6 +6,7 @@
 mod human;
 pub mod json;
 mod pick;
+pub mod postmark;
 mod table;
 
 #[cfg(test)]
@@ -42,7 +43,7 @@ pub struct Format {
 }
 
 /// All formats.
-pub static ALL: &[Format] = &[table::FORMAT, json::FORMAT];
+pub static ALL: &[Format] = &[table::FORMAT, json::FORMAT, postmark::FORMAT, postmark::TERSE];
 
 /// The format of that name.
 #[must_use]
@@ -57,6 +58,7 @@ fn write_text(text: &str, to: &mut dyn Write) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Kind;
 
     /// Files of this folder that formats share.
     const SHARED: [&str; 4] = ["mod", "example", "human", "pick"];
@@ -78,7 +80,7 @@ mod tests {
     fn every_format_writes_the_example_and_ends_its_last_line() {
         for format in ALL {
             let mut written = Vec::new();
-            (format.write)(&example::report(), &mut written, &Style::default()).unwrap();
+            (format.write)(&example::postmark(), &mut written, &Style::default()).unwrap();
             assert!(written.ends_with(b"\n"), "{}", format.name);
             assert!(format.meaning.ends_with('.'), "{}", format.name);
         }
@@ -88,7 +90,11 @@ mod tests {
     fn a_report_without_cases_can_be_written() {
         let empty = RunReport { cases: vec![], environments: vec![], ..example::report() };
         for format in ALL {
-            (format.write)(&empty, &mut Vec::new(), &Style::default()).unwrap();
+            let written = (format.write)(&empty, &mut Vec::new(), &Style::default());
+            match format.name.starts_with("postmark") {
+                true => assert_eq!(written.unwrap_err().kind(), Kind::Empty, "{}", format.name),
+                false => written.unwrap(),
+            }
         }
     }
 
@@ -96,7 +102,7 @@ mod tests {
     fn a_full_disk_is_an_error() {
         let mut full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         for format in ALL {
-            let error = (format.write)(&example::report(), &mut full, &Style::default()).unwrap_err();
+            let error = (format.write)(&example::postmark(), &mut full, &Style::default()).unwrap_err();
             assert_eq!(error.errno(), Some(nix::errno::Errno::ENOSPC), "{}", format.name);
         }
     }
