@@ -65,7 +65,12 @@ fn every_recorded_run_is_written_in_every_format() {
     assert!(!recorded().is_empty());
     for (name, text) in recorded() {
         let run = today(&text);
-        for format in report::ALL.iter().filter(|format| format.name != "json") {
+        let postmark =
+            run.cases.iter().flat_map(|case| &case.steps).any(|step| step.facts.postmark.is_some());
+        // Those of PostMark refuse a run without its work.
+        let fits =
+            |format: &&Format| format.name != "json" && (postmark || !format.name.starts_with("postmark"));
+        for format in report::ALL.iter().filter(fits) {
             for width in WIDTHS {
                 let written = written(format, &run, width);
                 insta::assert_snapshot!(format!("report-{name}-{}-{width}", format.name), written);

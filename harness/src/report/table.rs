@@ -9,6 +9,7 @@ mod head;
 mod ledger;
 mod outcome;
 mod overview;
+mod postmark;
 mod source;
 mod steps;
 
@@ -166,7 +167,7 @@ mod tests {
     use crate::report::example;
     use crate::result::{EndedWord, Reason, Status};
 
-    fn written(report: &RunReport, style: Style) -> String {
+    pub(super) fn written(report: &RunReport, style: Style) -> String {
         let mut bytes = Vec::new();
         write(report, &mut bytes, &style).unwrap();
         String::from_utf8(bytes).unwrap()

@@ -83,6 +83,18 @@ pub(super) fn synced(row: &Row) -> Option<String> {
     row.shown("synced_s")
 }
 
+pub(super) fn creation(row: &Row) -> Option<String> {
+    row.shown("creation_s")
+}
+
+pub(super) fn transactions(row: &Row) -> Option<String> {
+    row.shown("transactions_s")
+}
+
+pub(super) fn deletion(row: &Row) -> Option<String> {
+    row.shown("deletion_s")
+}
+
 pub(super) fn kernel_cpu(row: &Row) -> Option<String> {
     let text = row.shown("kernel_cpu_s")?;
     Some(with_verdict(row, text, "kernel_cpu_s", ["less", "more"]))

@@ -19,35 +19,94 @@ pub(super) fn write(report: &RunReport, page: &mut Page) {
 
 /// Now and then stand beside each other; their ratio only where both did the same work.
 fn figures(report: &RunReport, page: &mut Page) {
-    page.title("Then and now");
     let here = &report.suite.scale;
     let there = report.suite.resolved.get("base_scale").and_then(|scale| scale.as_str()).unwrap_or(here);
-    let mut header = vec!["step", "metric", "file system", "printed by the source", "today"];
-    let mut rows: Vec<_> = report.references.iter().map(|reference| figure(report, reference)).collect();
-    if here == there {
-        header.push("now/then");
-    } else {
-        rows.iter_mut().for_each(|row| row.truncate(header.len()));
+    let steps = each(report.references.iter().map(|reference| reference.step.as_str()));
+    let (title, lead) = match steps.as_slice() {
+        [step] => (format!("Then and now: {step}"), &LEAD[1..]),
+        _ => ("Then and now".to_owned(), &LEAD[..]),
+    };
+    page.title(&title);
+    if here != there {
         let text = format!(
             "The source ran scale {there}, this run is scale {here}: compare the file systems, not then with now."
         );
         page.line(&text, 0);
     }
-    page.table(&header, rows, 3);
+    let columns = if here == there { &COLUMNS[..] } else { &COLUMNS[..2] };
+    let (header, rows) = beside(report, lead, columns);
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    match page.has_room(&header, &rows) {
+        true => page.table(&header, rows, lead.len()),
+        false => below(report, lead, columns, page),
+    }
 }
 
-fn figure(report: &RunReport, reference: &Reference) -> Vec<String> {
-    let now = pick::number(report, &reference.filesystem, &reference.step, &reference.metric);
-    let about = if reference.approx { "~" } else { "" };
-    let ratio = now.filter(|_| reference.value != 0.0).map(|now| human::ratio(now / reference.value));
-    vec![
-        reference.step.clone(),
-        human::words(&reference.metric),
-        reference.filesystem.clone(),
-        format!("{about}{}", reference.printed),
-        now.map_or_else(|| "-".into(), |now| unbroken(&human::by_key(&reference.metric, now))),
-        ratio.unwrap_or_else(|| "-".into()),
-    ]
+/// What a row is about; the first one only where there are several.
+const LEAD: [&str; 2] = ["step", "figure"];
+/// What it says of a file system; the last one only where it means something.
+const COLUMNS: [&str; 3] = ["then", "today", "now/then"];
+
+/// Each figure of the source: the step, and the key of its metric.
+fn each_figure(report: &RunReport) -> Vec<(&str, &str)> {
+    each(report.references.iter().map(|reference| (&*reference.step, &*reference.metric)))
+}
+
+/// A row for each figure, with columns for each file system, so that both are seen at once.
+fn beside(report: &RunReport, lead: &[&str], columns: &[&str]) -> (Vec<String>, Vec<Vec<String>>) {
+    let filesystems = each(report.references.iter().map(|reference| reference.filesystem.as_str()));
+    let of = |filesystem| columns.iter().map(move |column| format!("{filesystem} {column}"));
+    let names = lead.iter().map(|name| (*name).to_owned());
+    let header = names.chain(filesystems.iter().flat_map(of)).collect();
+    let row = |(step, metric): (&str, &str)| {
+        let lead = [step.to_owned(), human::words(metric)].into_iter().skip(LEAD.len() - lead.len());
+        let cells = filesystems.iter().flat_map(|id| cells(report, (step, metric, id), columns.len()));
+        lead.chain(cells).collect()
+    };
+    (header, each_figure(report).into_iter().map(row).collect())
+}
+
+/// A row for each file system of each figure, where the terminal is narrow.
+fn below(report: &RunReport, lead: &[&str], columns: &[&str], page: &mut Page) {
+    let header: Vec<&str> = lead.iter().chain(&["file system"]).chain(columns).copied().collect();
+    let mut rows = Vec::new();
+    for (step, metric) in each_figure(report) {
+        let printed =
+            report.references.iter().filter(|one| (&*one.step, &*one.metric) == (step, metric)).enumerate();
+        rows.extend(printed.map(|(at, Reference { filesystem, .. })| {
+            let name = if at == 0 { [step.to_owned(), human::words(metric)] } else { Default::default() };
+            let cells = cells(report, (step, metric, filesystem), columns.len());
+            let name = name.into_iter().skip(LEAD.len() - lead.len());
+            name.chain([filesystem.clone()]).chain(cells).collect()
+        }));
+    }
+    page.table(&header, rows, lead.len() + 1);
+}
+
+/// Each once, in the order of the source.
+fn each<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    all.fold(Vec::new(), |mut known, one| {
+        if !known.contains(&one) {
+            known.push(one);
+        }
+        known
+    })
+}
+
+/// What the source printed, what this run found, and their ratio: the first `count` of them.
+fn cells(report: &RunReport, at: (&str, &str, &str), count: usize) -> impl Iterator<Item = String> + use<> {
+    let (step, metric, filesystem) = at;
+    let reference = report
+        .references
+        .iter()
+        .find(|one| (&*one.step, &*one.metric, &*one.filesystem) == (step, metric, filesystem));
+    let then = reference.map(|one| format!("{}{}", if one.approx { "~" } else { "" }, one.printed));
+    let now = pick::number(report, filesystem, step, metric);
+    let known = reference.map(|one| one.value).filter(|value| *value != 0.0);
+    let ratio = now.zip(known).map(|(now, then)| human::ratio(now / then));
+    let now = now.map(|now| human::by_key(metric, now));
+    let cells = [then, now, ratio].map(|cell| cell.map_or_else(|| "-".into(), |text| unbroken(&text)));
+    cells.into_iter().take(count)
 }
 
 /// Figures that were told, each below `then` or `now`.
@@ -125,6 +184,32 @@ mod tests {
         report.suite.scale = "full".into();
         let text = written(|page| figures(&report, page));
         assert!(text.contains('×') && !text.contains("The source ran"), "{text}");
+    }
+
+    #[test]
+    fn file_systems_stand_beside_each_other_or_where_that_is_too_wide_below() {
+        let mut report = example::postmark();
+        report.suite.scale = "full".into();
+        let figures = |width| {
+            let mut page = Page {
+                width,
+                style: Style { width: u16::try_from(width).unwrap(), ascii: false },
+                text: String::new(),
+            };
+            figures(&report, &mut page);
+            page.text
+        };
+        let row =
+            |text: &str, words: &str| text.lines().find(|line| line.contains(words)).unwrap().to_owned();
+        let wide = row(&figures(132), "postmark total");
+        let words: Vec<&str> = wide.split_whitespace().collect();
+        let expected = "│ postmark total ┆ 498 s ┆ 498 s ┆ ×1.00 ┆ 1268 s ┆ 1,268 s ┆ ×1.00 │";
+        assert_eq!(words.join(" "), expected);
+        let narrow = figures(80);
+        assert_eq!(narrow.matches("postmark total").count(), 1, "{narrow}");
+        let first = row(&narrow, "postmark total");
+        assert!(first.contains("btrfs") && !first.contains("1268"), "{narrow}");
+        assert!(row(&narrow, " 1268").contains("ext4"), "{narrow}");
     }
 
     #[test]

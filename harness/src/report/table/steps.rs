@@ -1,7 +1,7 @@
 //! What was measured: a table for each step that changes something, one for all that only read.
 
-use super::Page;
 use super::cells::{self, Row};
+use super::{Page, postmark};
 use crate::report::{human, pick};
 use crate::result::{RunReport, StepResult};
 
@@ -42,6 +42,7 @@ fn changed(report: &RunReport, step: &StepResult, page: &mut Page) {
     if !rows.is_empty() {
         page.title(&heading(report, step));
         table(&["file system"], columns(report, step), &rows, page);
+        postmark::write(&rows.into_iter().map(|(_, row)| row).collect::<Vec<_>>(), page);
     }
 }
 
@@ -74,8 +75,9 @@ fn reads(step: &StepResult) -> bool {
     step.limit.is_none() && changes.iter().all(Option::is_none)
 }
 
-/// With as many columns as there is room for.
+/// With as many columns as there is room for, of those that have something to say.
 fn table(lead: &[&str], mut columns: Vec<Column>, rows: &[(Vec<String>, Row)], page: &mut Page) {
+    columns.retain(|column| rows.iter().any(|(_, row)| (column.cell)(row).is_some()));
     loop {
         let headings = columns.iter().map(|column| column.heading);
         let header: Vec<&str> = lead.iter().copied().chain(headings).collect();
@@ -111,6 +113,7 @@ fn heading(report: &RunReport, step: &StepResult) -> String {
         false => format!("{}: {}", step.name, step.workload),
     }];
     for (key, unit) in [
+        ("transactions_count", "transactions"),
         ("directories_created_count", "directories"),
         ("files_created_count", "files"),
         ("files_deleted_count", "files deleted"),
@@ -162,5 +165,10 @@ fn columns(report: &RunReport, step: &StepResult) -> Vec<Column> {
         columns.push(column("ended by", cells::ended));
     }
     columns.push(column("read back", cells::read_back));
+    columns.extend([
+        column("creation", cells::creation),
+        column("transactions", cells::transactions),
+        column("deletion", cells::deletion),
+    ]);
     columns
 }
