@@ -157,6 +157,9 @@ fn what_is_known_exactly_stands_below_the_text() {
 \tcreate: median 21.0 µs, 99 % within 80.0 µs
 ";
     assert_eq!(own, expected);
+    let mut plain = vec![];
+    (FORMAT.write)(&report, &mut plain, &Style { ascii: true, ..Style::default() }).unwrap();
+    assert!(plain.is_ascii() && plain.ends_with(b"median 21.0 us, 99 % within 80.0 us\n"));
 }
 
 #[test]

@@ -36,7 +36,9 @@ fn figures(report: &RunReport, page: &mut Page) {
     let columns = if here == there { &COLUMNS[..] } else { &COLUMNS[..2] };
     let (header, rows) = beside(report, lead, columns);
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
-    match page.has_room(&header, &rows) {
+    // Of a figure that was printed twice, both have to be seen.
+    let once = each(report.references.iter().map(place)).len() == report.references.len();
+    match once && page.has_room(&header, &rows) {
         true => page.table(&header, rows, lead.len()),
         false => below(report, lead, columns, page),
     }
@@ -47,9 +49,16 @@ const LEAD: [&str; 2] = ["step", "figure"];
 /// What it says of a file system; the last one only where it means something.
 const COLUMNS: [&str; 3] = ["then", "today", "now/then"];
 
+/// Step, key of the metric, and file system.
+type Place<'a> = (&'a str, &'a str, &'a str);
+
+fn place(reference: &Reference) -> Place<'_> {
+    (&reference.step, &reference.metric, &reference.filesystem)
+}
+
 /// Each figure of the source: the step, and the key of its metric.
 fn each_figure(report: &RunReport) -> Vec<(&str, &str)> {
-    each(report.references.iter().map(|reference| (&*reference.step, &*reference.metric)))
+    each(report.references.iter().map(place).map(|(step, metric, _)| (step, metric)))
 }
 
 /// A row for each figure, with columns for each file system, so that both are seen at once.
@@ -60,7 +69,11 @@ fn beside(report: &RunReport, lead: &[&str], columns: &[&str]) -> (Vec<String>, 
     let header = names.chain(filesystems.iter().flat_map(of)).collect();
     let row = |(step, metric): (&str, &str)| {
         let lead = [step.to_owned(), human::words(metric)].into_iter().skip(LEAD.len() - lead.len());
-        let cells = filesystems.iter().flat_map(|id| cells(report, (step, metric, id), columns.len()));
+        let cells = filesystems.iter().flat_map(|id| {
+            let at = (step, metric, *id);
+            let reference = report.references.iter().find(|reference| place(reference) == at);
+            cells(report, at, reference, columns.len())
+        });
         lead.chain(cells).collect()
     };
     (header, each_figure(report).into_iter().map(row).collect())
@@ -71,13 +84,12 @@ fn below(report: &RunReport, lead: &[&str], columns: &[&str], page: &mut Page) {
     let header: Vec<&str> = lead.iter().chain(&["file system"]).chain(columns).copied().collect();
     let mut rows = Vec::new();
     for (step, metric) in each_figure(report) {
-        let printed =
-            report.references.iter().filter(|one| (&*one.step, &*one.metric) == (step, metric)).enumerate();
-        rows.extend(printed.map(|(at, Reference { filesystem, .. })| {
+        let of_figure = |one: &&Reference| (&*one.step, &*one.metric) == (step, metric);
+        let printed = report.references.iter().filter(of_figure).enumerate();
+        rows.extend(printed.map(|(at, one)| {
             let name = if at == 0 { [step.to_owned(), human::words(metric)] } else { Default::default() };
-            let cells = cells(report, (step, metric, filesystem), columns.len());
-            let name = name.into_iter().skip(LEAD.len() - lead.len());
-            name.chain([filesystem.clone()]).chain(cells).collect()
+            let name = name.into_iter().skip(LEAD.len() - lead.len()).chain([one.filesystem.clone()]);
+            name.chain(cells(report, place(one), Some(one), columns.len())).collect()
         }));
     }
     page.table(&header, rows, lead.len() + 1);
@@ -94,12 +106,12 @@ fn each<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 /// What the source printed, what this run found, and their ratio: the first `count` of them.
-fn cells(report: &RunReport, at: (&str, &str, &str), count: usize) -> impl Iterator<Item = String> + use<> {
-    let (step, metric, filesystem) = at;
-    let reference = report
-        .references
-        .iter()
-        .find(|one| (&*one.step, &*one.metric, &*one.filesystem) == (step, metric, filesystem));
+fn cells(
+    report: &RunReport,
+    (step, metric, filesystem): Place,
+    reference: Option<&Reference>,
+    count: usize,
+) -> impl Iterator<Item = String> + use<> {
     let then = reference.map(|one| format!("{}{}", if one.approx { "~" } else { "" }, one.printed));
     let now = pick::number(report, filesystem, step, metric);
     let known = reference.map(|one| one.value).filter(|value| *value != 0.0);
@@ -210,6 +222,15 @@ mod tests {
         let first = row(&narrow, "postmark total");
         assert!(first.contains("btrfs") && !first.contains("1268"), "{narrow}");
         assert!(row(&narrow, " 1268").contains("ext4"), "{narrow}");
+    }
+
+    #[test]
+    fn a_figure_that_the_source_printed_twice_is_shown_twice() {
+        let mut report = example::postmark();
+        let other = Reference { printed: "497 s".into(), ..report.references[0].clone() };
+        report.references.push(other);
+        let text = written(|page| figures(&report, page)).replace('\u{a0}', " ");
+        assert!(text.contains(" 498 s ┆") && text.contains(" 497 s ┆"), "{text}");
     }
 
     #[test]
