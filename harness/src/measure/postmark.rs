@@ -2,12 +2,13 @@
 //!
 //! They are worse than ours on purpose: whole seconds of the wall clock, 0 taken as 1, rates cut to
 //! whole numbers, bytes added up in single precision, and nothing synced. A run that ran out of
-//! files has no report in PostMark, so it has none of these numbers.
+//! files has no report in PostMark, so it has none of these numbers; nor has one that met a limit
+//! or kept its files.
 
 use super::{Measurement, Metric, Started, Stop, Target, number};
 use crate::error::Result;
 use crate::ops::Record;
-use crate::result::{Metrics, Seconds};
+use crate::result::{self, Metrics, Seconds};
 
 /// See the module.
 pub struct Postmark;
@@ -56,7 +57,7 @@ impl Started for Recorded {
     }
 
     fn finish(self: Box<Self>, record: &Record, metrics: &mut Metrics) {
-        let counts = record.postmark.as_ref().filter(|counts| counts.has_report());
+        let counts = record.postmark.as_ref().filter(|counts| counts.has_report() && deleted(counts));
         let (Some(counts), Some(seconds)) = (counts, seconds(record)) else { return };
         for (key, seconds) in seconds.by_key() {
             metrics.set(key, number(seconds));
@@ -70,9 +71,15 @@ impl Started for Recorded {
     }
 }
 
-/// From the parts of the work, if it came to all of them.
+/// Whether the files that the transactions left were removed, if there were any.
+fn deleted(counts: &result::Postmark) -> bool {
+    counts.deleted_alone_count > 0 || counts.created_count == counts.deleted_count
+}
+
+/// From the parts of the work, if it came to what follows them.
 fn seconds(record: &Record) -> Option<Seconds> {
     let part = |name| record.phases.iter().find(|phase| phase.name == name);
+    part("cleanup")?;
     let (creation, transactions, deletion) = (part("creation")?, part("transactions")?, part("deletion")?);
     let marks = [creation.begun, transactions.begun, transactions.ended, deletion.ended];
     Some(Seconds::of(record.begun_unix_s, marks.map(|mark| mark.as_secs_f64())))
@@ -84,7 +91,6 @@ mod tests {
 
     use super::*;
     use crate::ops::Phase;
-    use crate::result;
 
     /// Half a second of subdirectories, then 3, 7 and 2 s.
     fn record() -> Record {
@@ -104,6 +110,8 @@ mod tests {
             transactions_count: 500,
             created_count: 764,
             created_alone_count: 500,
+            deleted_count: 764,
+            deleted_alone_count: 528,
             read_single_precision_bytes: 1_430_770,
             ..result::Postmark::default()
         };
@@ -134,8 +142,12 @@ mod tests {
     fn a_run_that_postmark_would_not_report_has_none() {
         let mut out_of_files = record();
         out_of_files.postmark.as_mut().unwrap().transactions_not_run_count = 1;
-        let without_deletion = Record { phases: record().phases[..3].to_vec(), ..record() };
-        for record in [out_of_files, without_deletion, Record { postmark: None, ..record() }] {
+        let cut_short = Record { phases: record().phases[..4].to_vec(), ..record() };
+        let mut kept = record();
+        kept.postmark
+            .iter_mut()
+            .for_each(|counts| (counts.deleted_count, counts.deleted_alone_count) = (236, 0));
+        for record in [out_of_files, cut_short, kept, Record { postmark: None, ..record() }] {
             assert!(metrics(&record).0.is_empty(), "{record:?}");
         }
     }
