@@ -24,7 +24,7 @@ impl Measurement for BlockIo {
     }
 
     fn start(&self, target: &Target) -> Result<Box<dyn Started>> {
-        Ok(Box::new(Reading { before: block_stat(target.device)?, after: None }))
+        Ok(Box::new(Reading { before: block_stat(target.made()?.device)?, after: None }))
     }
 }
 
@@ -36,7 +36,7 @@ struct Reading {
 impl Started for Reading {
     fn stop(&mut self, stop: Stop, target: &Target) -> Result<()> {
         if stop == Stop::Unmounted {
-            self.after = Some(block_stat(target.device)?);
+            self.after = Some(block_stat(target.made()?.device)?);
         }
         Ok(())
     }

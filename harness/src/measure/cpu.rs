@@ -1,4 +1,4 @@
-//! Processor time of this process, to the third stop.
+//! Processor time of this process, to the last stop.
 //!
 //! Commands that the process started and waited for are part of it: a step that runs a command
 //! does its work there. What the kernel's own threads do for the process is not: see
@@ -27,6 +27,10 @@ impl Measurement for Cpu {
         ]
     }
 
+    fn is_of_the_process(&self) -> bool {
+        true
+    }
+
     fn start(&self, _target: &Target) -> Result<Box<dyn Started>> {
         Ok(Box::new(Reading { before: cpu_time(), after: None }))
     }
@@ -38,8 +42,8 @@ struct Reading {
 }
 
 impl Started for Reading {
-    fn stop(&mut self, stop: Stop, _target: &Target) -> Result<()> {
-        if stop == Stop::Unmounted {
+    fn stop(&mut self, stop: Stop, target: &Target) -> Result<()> {
+        if stop == target.last_stop() {
             self.after = Some(cpu_time());
         }
         Ok(())

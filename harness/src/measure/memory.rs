@@ -20,6 +20,10 @@ impl Measurement for Memory {
         }]
     }
 
+    fn is_of_the_process(&self) -> bool {
+        true
+    }
+
     /// A kernel without `clear_refs` is no reason to measure nothing: the number stays absent.
     fn start(&self, _target: &Target) -> Result<Box<dyn Started>> {
         let reset = reset_peak_memory().inspect_err(|error| log::debug!("{error}")).is_ok();
@@ -33,8 +37,8 @@ struct Reading {
 }
 
 impl Started for Reading {
-    fn stop(&mut self, stop: Stop, _target: &Target) -> Result<()> {
-        if stop == Stop::Unmounted && self.reset {
+    fn stop(&mut self, stop: Stop, target: &Target) -> Result<()> {
+        if stop == target.last_stop() && self.reset {
             self.peak = Some(peak_memory()?);
         }
         Ok(())

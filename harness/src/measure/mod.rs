@@ -22,7 +22,7 @@ mod wall_time;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ops::Record;
 use crate::result::Metrics;
 
@@ -55,13 +55,15 @@ pub fn documented() -> impl Iterator<Item = &'static Metric> {
 pub struct Running(Vec<Box<dyn Started>>);
 
 impl Running {
-    /// Start all, the clock last. The file system is mounted and was just synced.
+    /// Start all that this target allows, the clock last. A file system that was made is mounted and
+    /// was just synced.
     ///
     /// # Errors
     ///
     /// One of them cannot be read.
     pub fn start(target: &Target) -> Result<Self> {
-        let mut rows = ALL.iter().rev().map(|row| row.start(target)).collect::<Result<Vec<_>>>()?;
+        let possible = ALL.iter().filter(|row| target.made.is_some() || row.is_of_the_process());
+        let mut rows = possible.rev().map(|row| row.start(target)).collect::<Result<Vec<_>>>()?;
         rows.reverse();
         Ok(Self(rows))
     }
@@ -97,7 +99,14 @@ pub enum Stop {
 }
 
 /// What is measured on. Nothing of it changes during a step.
+#[derive(Default)]
 pub struct Target<'a> {
+    /// The file system that was made; nothing where a directory of somebody else's is used.
+    pub made: Option<Made<'a>>,
+}
+
+/// A file system that was made for the measurement.
+pub struct Made<'a> {
     /// Name of the loop device, such as `loop4`.
     pub device: &'a str,
     /// The image.
@@ -106,6 +115,19 @@ pub struct Target<'a> {
     pub mount: &'a Path,
     /// The file system.
     pub filesystem: &'static dyn crate::fs::Filesystem,
+}
+
+impl<'a> Target<'a> {
+    /// What was made.
+    fn made(&self) -> Result<&Made<'a>> {
+        self.made.as_ref().ok_or_else(|| Error::new("measure a device where none was made"))
+    }
+
+    /// The stop that ends a step: a directory is neither synced, since that would write back
+    /// what others wrote, nor unmounted.
+    fn last_stop(&self) -> Stop {
+        if self.made.is_some() { Stop::Unmounted } else { Stop::Returned }
+    }
 }
 
 /// A key of a measurement, and what it means.
@@ -120,6 +142,10 @@ pub struct Metric {
 pub trait Measurement: Sync {
     /// What it measures, by key.
     fn metrics(&self) -> &'static [Metric];
+    /// Whether it can be measured where nothing was made, too.
+    fn is_of_the_process(&self) -> bool {
+        false
+    }
     /// Read it before the work.
     ///
     /// # Errors

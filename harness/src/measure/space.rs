@@ -51,9 +51,10 @@ struct Used {
 }
 
 fn used(target: &Target) -> Result<Used> {
-    let mount = File::open(target.mount)
-        .cannot(|| format!("open {} to ask for its space", target.mount.display()))?;
-    Ok(Used { statfs: statfs(&mount)?, detail: target.filesystem.space(&mount)?.unwrap_or_default() })
+    let made = target.made()?;
+    let mount = File::open(made.mount)
+        .cannot(|| format!("open {} to ask for its space", made.mount.display()))?;
+    Ok(Used { statfs: statfs(&mount)?, detail: made.filesystem.space(&mount)?.unwrap_or_default() })
 }
 
 struct Reading {

@@ -26,6 +26,10 @@ impl Measurement for WallTime {
         ]
     }
 
+    fn is_of_the_process(&self) -> bool {
+        true
+    }
+
     fn start(&self, _target: &Target) -> Result<Box<dyn Started>> {
         Ok(Box::new(Clock { stops: Vec::with_capacity(3), started: Instant::now() }))
     }

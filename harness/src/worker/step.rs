@@ -11,7 +11,7 @@ use crate::case::CaseSpec;
 use crate::command::{stop_flag, stop_requested};
 use crate::error::{Cannot, Error, Kind, Result};
 use crate::fs::Filesystem;
-use crate::measure::{Running, Stop, Target};
+use crate::measure::{Made, Running, Stop, Target};
 use crate::ops::{Op, Reach, Real, Record};
 use crate::result::{Checked, EndedWord, Facts, Limit, Metrics, StepResult, Which};
 use crate::scratch::{Mount, Scratch};
@@ -229,7 +229,8 @@ fn bytes_as_f64(bytes: Bytes) -> f64 {
 }
 
 fn target_of<'a>(scratch: &'a Scratch, mount: &'a Path, filesystem: &'static dyn Filesystem) -> Target<'a> {
-    Target { device: scratch.device().name(), image: scratch.image().as_fd(), mount, filesystem }
+    let (device, image) = (scratch.device().name(), scratch.image().as_fd());
+    Target { made: Some(Made { device, image, mount, filesystem }) }
 }
 
 fn duplicate(root: &File) -> Result<File> {
