@@ -13,11 +13,8 @@ use crate::units::Bytes;
 
 /// The whole line, quoted as a shell reads it.
 pub(super) fn command(suite: &Suite, options: &Options, scale: &str, choices: &Choices) -> String {
-    let mut line = Line("fsduel run".to_owned());
-    match &suite.only_step {
-        Some(workload) => line.option("--workload", workload),
-        None => line.word(&suite.called),
-    }
+    let mut line = Line("fsduel".to_owned());
+    suite.called.iter().for_each(|word| line.word(word));
     if suite.scales.len() > 1 {
         line.option("--scale", scale);
     }

@@ -97,6 +97,29 @@ impl Node {
         }
     }
 
+    /// A value that was written at one place. A null is left out, since TOML has none.
+    pub(super) fn from_json(value: &Value, place: &Place) -> Self {
+        let data = match value {
+            Value::Null => Data::Text(String::new()),
+            Value::Bool(flag) => Data::Flag(*flag),
+            Value::Number(number) => match number.as_i64() {
+                Some(whole) => Data::Whole(whole),
+                None => Data::Number(number.as_f64().unwrap_or_default()),
+            },
+            Value::String(text) => Data::Text(text.clone()),
+            Value::Array(list) => Data::List(list.iter().map(|item| Self::from_json(item, place)).collect()),
+            Value::Object(table) => {
+                let entry = |(key, value): (&String, &Value)| Entry {
+                    key: key.clone(),
+                    place: place.clone(),
+                    node: Self::from_json(value, place),
+                };
+                Data::Table(Table(table.iter().filter(|(_, value)| !value.is_null()).map(entry).collect()))
+            }
+        };
+        Self { place: place.clone(), data }
+    }
+
     /// The value without its places.
     pub(super) fn json(&self) -> Value {
         match &self.data {
@@ -122,10 +145,6 @@ pub(super) struct Source {
 impl Source {
     pub(super) fn new(file: &str, text: &str) -> Self {
         Self { file: file.to_owned(), text: text.to_owned() }
-    }
-
-    pub(super) fn file(&self) -> &str {
-        &self.file
     }
 
     /// Read the text as TOML.

@@ -8,6 +8,8 @@
 
 use std::time::Duration;
 
+use serde_json::{Value, json};
+
 use crate::case::{DirectIo, Store};
 use crate::claim::ClaimSpec;
 use crate::error::{Error, Result};
@@ -32,7 +34,7 @@ pub use defaults::{
     DEFAULT_BLOCK_SIZE, DEFAULT_SEED, DEFAULT_SIZE, DEFAULT_STORE, parse_direct_io, parse_store,
 };
 
-use document::{Data, Entry, Node, Place, Source, Table};
+use document::{Data, Node, Place, Source, Table};
 use model::{Head, Model};
 
 /// What this program knows; passed in, so that suites do not depend on the tables of parts.
@@ -150,9 +152,9 @@ pub struct Suite {
     root: Table,
     head: Head,
     scales: Vec<String>,
-    /// On the command line: a file, or the name of one that is built in.
-    called: String,
-    /// The only step of `--workload`; a lone key of `--set` is its parameter.
+    /// What asks for it on the command line, after `fsduel`.
+    called: Vec<String>,
+    /// The step of a suite without a file; a lone key of `--set` is its parameter.
     only_step: Option<String>,
 }
 
@@ -166,7 +168,8 @@ impl Suite {
     pub fn parse(file: &str, text: &str) -> Result<Self> {
         let source = Source::new(file, text);
         let root = source.parse()?;
-        Self::new(source, root, None)
+        let called = words(&["run", file]);
+        Self::new(source, root, called, None)
     }
 
     /// Read the text of a suite that is asked for by its name; `file` names it in messages.
@@ -175,7 +178,7 @@ impl Suite {
     ///
     /// As [`parse`](Self::parse).
     pub fn built_in(name: &str, file: &str, text: &str) -> Result<Self> {
-        Ok(Self { called: name.to_owned(), ..Self::parse(file, text)? })
+        Ok(Self { called: words(&["run", name]), ..Self::parse(file, text)? })
     }
 
     /// A suite of one step, in place of a file.
@@ -184,19 +187,34 @@ impl Suite {
     ///
     /// `workload` cannot be a name. Whether it is one is found when the suite is resolved.
     pub fn of_workload(workload: &str) -> Result<Self> {
-        let option = format!("--workload {workload}");
-        let place = Place::Option(option.clone());
-        let text = |key: &str| entry(&place, key, Data::Text(workload.to_owned()));
-        let step =
-            Node { place: place.clone(), data: Data::Table(Table(vec![text("name"), text("workload")])) };
-        let root = Table(vec![
-            entry(&place, "suite", Data::Table(Table(vec![text("name")]))),
-            entry(&place, "step", Data::List(vec![step])),
-        ]);
-        Self::new(Source::new(&option, ""), root, Some(workload.to_owned()))
+        let step = StepSpec {
+            name: workload.to_owned(),
+            workload: workload.to_owned(),
+            parameters: Value::Null,
+            allow_limit: false,
+        };
+        Self::of_steps(&["run", "--workload", workload], workload, &[step])
     }
 
-    fn new(source: Source, root: Table, only_step: Option<String>) -> Result<Self> {
+    /// A suite of these steps, in place of a file. `called` is what asks for it on the command
+    /// line, after `fsduel`; a lone key of `--set` is a parameter of the first step.
+    ///
+    /// # Errors
+    ///
+    /// A name cannot be one. Whether a workload is one is found when the suite is resolved.
+    pub fn of_steps(called: &[&str], title: &str, steps: &[StepSpec]) -> Result<Self> {
+        let name = steps.first().map(|step| step.name.clone()).unwrap_or_default();
+        let option = called.join(" ");
+        let place = Place::Option(option.clone());
+        let head = json!({ "name": name, "title": title });
+        let root = json!({ "suite": head, "step": steps.iter().map(table_of).collect::<Vec<_>>() });
+        match Node::from_json(&root, &place).data {
+            Data::Table(root) => Self::new(Source::new(&option, ""), root, words(called), Some(name)),
+            _ => Err(Error::new("build a suite that is no table")),
+        }
+    }
+
+    fn new(source: Source, root: Table, called: Vec<String>, only_step: Option<String>) -> Result<Self> {
         let head = Model::read(&source, &root)?.head;
         let mut scales = overrides::scales(&source, &root)?;
         for name in &scales {
@@ -206,7 +224,6 @@ impl Suite {
         }
         check_scales(&source, &head, &scales)?;
         scales.insert(0, head.base_scale.clone().unwrap_or_else(|| ONLY_SCALE.into()));
-        let called = source.file().to_owned();
         Ok(Self { source, root, head, scales, called, only_step })
     }
 
@@ -229,8 +246,17 @@ impl Suite {
     }
 }
 
-fn entry(place: &Place, key: &str, data: Data) -> Entry {
-    Entry { key: key.to_owned(), place: place.clone(), node: Node { place: place.clone(), data } }
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// A step as a suite writes it.
+fn table_of(step: &StepSpec) -> Value {
+    let mut table = step.parameters.as_object().cloned().unwrap_or_default();
+    table.insert("name".into(), step.name.as_str().into());
+    table.insert("workload".into(), step.workload.as_str().into());
+    table.insert("allow-limit".into(), step.allow_limit.into());
+    Value::Object(table)
 }
 
 /// Names of scales must tell which values are meant.

@@ -111,3 +111,26 @@ fn a_suite_that_is_built_in_is_called_by_its_name_and_the_scale_is_told() {
     assert!(command(&run).starts_with("fsduel run two --scale quick --size 1GiB "), "{}", command(&run));
     assert_eq!(run.info.resolved["base_scale"], "full");
 }
+
+#[test]
+fn a_suite_of_steps_is_called_as_it_was_asked_for_and_takes_lone_keys() {
+    let step = |name: &str, count: u64| StepSpec {
+        name: name.into(),
+        workload: "many-small-files".into(),
+        parameters: json!({ "count": count, "file-size": "1..9" }),
+        allow_limit: false,
+    };
+    let steps = [step("mails", 10), step("mails-2", 20)];
+    let suite = Suite::of_steps(&["postmark", "a b.pmrc"], "Mails", &steps).unwrap();
+    assert_eq!((suite.name(), suite.title()), ("mails", "Mails"));
+    let options = Options { set: vec!["count=5".into()], ..fs(&["ext4"]) };
+    let run = resolve(&suite, &options).unwrap();
+    assert_eq!(run.steps[0].parameters, json!({ "count": 5, "file-size": "1..9" }));
+    assert_eq!(run.steps[1], steps[1]);
+    assert!(
+        command(&run).starts_with("fsduel postmark 'a b.pmrc' --fs ext4 --size 2GiB "),
+        "{}",
+        command(&run)
+    );
+    assert!(Suite::of_steps(&["postmark"], "Mails", &[step("no name", 1)]).is_err());
+}
