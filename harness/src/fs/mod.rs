@@ -28,6 +28,18 @@ pub fn by_name(name: &str) -> Option<&'static dyn Filesystem> {
     ALL.iter().copied().find(|filesystem| filesystem.name() == name)
 }
 
+/// Which limit an errno stands for on a file system that somebody else made, with a sentence: what
+/// any of them tells by `statfs`.
+#[must_use]
+pub fn limit_of_any(errno: Errno, now: &StatFs) -> (Which, String) {
+    let no_inode = now.inodes > 0 && now.inodes_free == 0;
+    limit_by_errno(errno).unwrap_or_else(|| match errno {
+        Errno::EDQUOT => (Which::Space, "the quota of this user is used up".into()),
+        _ if no_inode => (Which::Inodes, out_of_inodes(now, "as statfs tells")),
+        _ => (Which::Space, out_of_space(now)),
+    })
+}
+
 /// What a file system is made with.
 #[derive(Clone, Debug)]
 pub struct MkfsOptions {

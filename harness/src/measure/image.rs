@@ -31,7 +31,8 @@ struct Reading {
 impl Started for Reading {
     fn stop(&mut self, stop: Stop, target: &Target) -> Result<()> {
         if stop == Stop::Unmounted {
-            let stat = rustix::fs::fstat(target.made()?.image).cannot(|| "ask for the size of the image".into())?;
+            let stat =
+                rustix::fs::fstat(target.made()?.image).cannot(|| "ask for the size of the image".into())?;
             self.allocated = u64::try_from(stat.st_blocks).ok().map(|blocks| blocks * BLOCK);
         }
         Ok(())

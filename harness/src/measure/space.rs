@@ -52,8 +52,8 @@ struct Used {
 
 fn used(target: &Target) -> Result<Used> {
     let made = target.made()?;
-    let mount = File::open(made.mount)
-        .cannot(|| format!("open {} to ask for its space", made.mount.display()))?;
+    let mount =
+        File::open(made.mount).cannot(|| format!("open {} to ask for its space", made.mount.display()))?;
     Ok(Used { statfs: statfs(&mount)?, detail: made.filesystem.space(&mount)?.unwrap_or_default() })
 }
 

@@ -81,6 +81,8 @@ impl Reason {
     pub const LIMIT: &str = "limit";
     /// A time limit ran out.
     pub const TIMEOUT: &str = "timeout";
+    /// Nothing was meant to run.
+    pub const DRY_RUN: &str = "dry_run";
     /// It was asked to stop.
     pub const STOPPED: &str = "stopped";
 }

@@ -5,6 +5,7 @@
 
 mod clock;
 mod costs;
+pub mod directory;
 mod only_ours;
 mod plan;
 mod preflight;

@@ -33,6 +33,23 @@ pub(super) fn judge(
     record: &Record,
     now: Result<Moment>,
 ) -> Result<Option<Limit>> {
+    limit_of(step, outcome, record, |failure| {
+        let now = now?;
+        Ok(filesystem.limit(failure.errno, &now.statfs, now.space.as_ref()))
+    })
+}
+
+/// The limit that ended the work, if one did; `which` tells what a failure stands for.
+///
+/// # Errors
+///
+/// As [`judge`].
+pub(crate) fn limit_of(
+    step: &str,
+    outcome: ops::Result<Ended>,
+    record: &Record,
+    which: impl FnOnce(&Failure) -> Result<(Which, String)>,
+) -> Result<Option<Limit>> {
     let mut operation = None;
     let failure = match outcome {
         Ok(Ended::Completed) => return Ok(None),
@@ -50,8 +67,7 @@ pub(super) fn judge(
                 .next("look at the kernel log; the disk or the file system is faulty"));
         }
     };
-    let now = now?;
-    let (which, text) = filesystem.limit(failure.errno, &now.statfs, now.space.as_ref());
+    let (which, text) = which(&failure)?;
     Ok(Some(Limit { at_operation: operation, ..limit(which, Some(failure), record, text) }))
 }
 

@@ -24,6 +24,10 @@ use crate::sys::signal;
 
 use tell::Tell;
 
+pub(crate) use limit::limit_of;
+pub(crate) use step::facts;
+pub(crate) use verdict::{all_of, not_allowed, status_of};
+
 /// First argument of a worker's command line.
 pub const WORKER_ARGUMENT: &str = "__worker";
 

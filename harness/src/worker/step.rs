@@ -256,7 +256,10 @@ fn result_of(
         workload: step.workload.clone(),
         started_s,
         ended: if worked.limit.is_some() { EndedWord::Limit } else { EndedWord::Completed },
-        facts: facts(workload, seed, &worked, back),
+        facts: Facts {
+            tree_hash: (back.checked != Checked::NotChecked).then(|| back.tree_hash.clone()),
+            ..facts(workload, seed, &worked.record, worked.limit.as_ref())
+        },
         limit: worked.limit,
         metrics: worked.metrics,
         latency: worked.record.latency,
@@ -266,20 +269,23 @@ fn result_of(
     }
 }
 
-fn facts(workload: &dyn Workload, seed: Seed, worked: &Worked, back: &ReadBack) -> Facts {
-    let counts = &worked.record.counts;
+/// What the work came to in facts, without the tree that it left.
+pub(crate) fn facts(workload: &dyn Workload, seed: Seed, record: &Record, limit: Option<&Limit>) -> Facts {
+    let counts = &record.counts;
     let some = |count: u64| (count > 0).then_some(count);
-    let errno = worked.limit.as_ref().and_then(|limit| limit.errno.clone());
+    let errno = limit.and_then(|limit| limit.errno.clone());
     Facts {
         files_created_count: some(counts.of(Op::Create)),
-        // The first directory is the step's own.
-        directories_created_count: some(counts.of(Op::Mkdir).saturating_sub(1)),
+        // The first directory is the step's own, where it has one.
+        directories_created_count: some(
+            counts.of(Op::Mkdir).saturating_sub(workload.has_directory().into()),
+        ),
         files_deleted_count: some(counts.of(Op::Unlink)),
         payload_bytes: some(counts.payload()),
-        tree_hash: (back.checked != Checked::NotChecked).then(|| back.tree_hash.clone()),
+        tree_hash: None,
         file_size_bytes: workload.fills().then_some(counts.written_bytes),
         errno: if workload.fills() { errno } else { None },
-        postmark: worked.record.postmark.clone(),
-        operations_sha256: worked.record.postmark.as_ref().and_then(|done| workload.digest(seed, done)),
+        postmark: record.postmark.clone(),
+        operations_sha256: record.postmark.as_ref().and_then(|done| workload.digest(seed, done)),
     }
 }

@@ -5,7 +5,7 @@ use crate::result::{Checked, EndedWord, Reason, Status, StepResult, Verify};
 use crate::workload::StepSpec;
 
 /// What the status of a case is after an error.
-pub(super) fn status_of(error: &Error) -> Status {
+pub(crate) fn status_of(error: &Error) -> Status {
     match error.kind() {
         Kind::Harness => Status::Error,
         Kind::Environment => Status::Invalid,
@@ -38,7 +38,7 @@ pub(super) fn not_clean(verify: &Verify) -> Option<(Status, Reason)> {
 }
 
 /// A fixed amount of work that met a limit, where the suite does not allow one.
-pub(super) fn not_allowed(specs: &[StepSpec], steps: &[StepResult]) -> Option<(Status, Reason)> {
+pub(crate) fn not_allowed(specs: &[StepSpec], steps: &[StepResult]) -> Option<(Status, Reason)> {
     let broken = |(step, spec): &(&StepResult, &StepSpec)| {
         // A limit is what a fill is for.
         step.ended == EndedWord::Limit && step.facts.file_size_bytes.is_none() && !spec.allow_limit
@@ -56,7 +56,7 @@ pub(super) fn not_allowed(specs: &[StepSpec], steps: &[StepResult]) -> Option<(S
 }
 
 /// The worst of several checks; not checked where there was none.
-pub(super) fn all_of(checks: impl Iterator<Item = Checked>) -> Checked {
+pub(crate) fn all_of(checks: impl Iterator<Item = Checked>) -> Checked {
     checks.reduce(worse).unwrap_or_default()
 }
 

@@ -1,0 +1,101 @@
+//! The frame of a report about directories: one case, on the file system that is there.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use crate::error::{Cannot, Result};
+use crate::manifest;
+use crate::result::{
+    CaseResult, Configuration, Environment, Metrics, RunReport, SCHEMA_VERSION, Status, StoreInfo, SuiteInfo,
+    Tool, Verify,
+};
+use crate::scratch;
+use crate::units::Seed;
+
+/// The place of a run that is only planned.
+const NOWHERE: &str = "none";
+
+/// A place, and the file system that it is on.
+pub(super) fn at(place: &Path) -> Result<(StoreInfo, Configuration)> {
+    let state = scratch::store_info(place)?;
+    let block = place.metadata().cannot(|| format!("look at {}", place.display()))?.blksize();
+    let configuration = configuration(&state.filesystem, u32::try_from(block).unwrap_or(u32::MAX));
+    let path = place.canonicalize().cannot(|| format!("look at {}", place.display()))?;
+    let store = StoreInfo {
+        path: path.display().to_string(),
+        filesystem: state.filesystem,
+        free_bytes: state.free.0,
+    };
+    Ok((store, configuration))
+}
+
+/// No place at all.
+pub(super) fn nowhere() -> (StoreInfo, Configuration) {
+    (StoreInfo::default(), configuration(NOWHERE, 0))
+}
+
+fn configuration(filesystem: &str, block_size_bytes: u32) -> Configuration {
+    Configuration {
+        id: filesystem.to_owned(),
+        filesystem: filesystem.to_owned(),
+        mount_options: String::new(),
+        mkfs_options: vec![],
+        block_size_bytes,
+        environment: 0,
+    }
+}
+
+/// A report without a case.
+pub(super) fn report(title: &str, argv: Vec<String>, store: StoreInfo, seed: Seed) -> RunReport {
+    let manifest = manifest::gather(store, seed, argv);
+    let environment = Environment {
+        backend: "directory".into(),
+        kernel: manifest.kernel.clone(),
+        tools: BTreeMap::new(),
+        timings_comparable: true,
+    };
+    RunReport {
+        schema_version: SCHEMA_VERSION,
+        run_id: manifest::run_id(),
+        tool: Tool { name: "fsduel".into(), version: env!("CARGO_PKG_VERSION").into() },
+        manifest,
+        suite: SuiteInfo {
+            name: "postmark".into(),
+            title: title.to_owned(),
+            scale: crate::result::ONLY_SCALE.into(),
+            ..SuiteInfo::default()
+        },
+        environments: vec![environment],
+        cases: vec![],
+        comparisons: vec![],
+        references: vec![],
+        claims: vec![],
+    }
+}
+
+/// The case of which nothing has failed yet.
+pub(super) fn begun(configuration: Configuration) -> CaseResult {
+    CaseResult {
+        id: format!("{}/1", configuration.id),
+        configuration,
+        block: 1,
+        order: 1,
+        started_s: 0.0,
+        image_bytes: 0,
+        mkfs_command: vec![],
+        mount_options_effective: None,
+        features: vec![],
+        uuid: None,
+        loop_device: None,
+        ledger: BTreeMap::new(),
+        status: Status::Passed,
+        reason: None,
+        steps: vec![],
+        verify: Verify {
+            details: vec!["no file system was made: fsck, kernel log and teardown are not checked".into()],
+            ..Verify::default()
+        },
+        metrics: Metrics::default(),
+    }
+}
