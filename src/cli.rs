@@ -2,6 +2,8 @@
 //! line of it is wider than 80 columns (`tests/cli.rs`). Values that name a workload or a format
 //! come from the tables of the library, so a new row appears here by itself.
 
+mod postmark;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,6 +13,8 @@ use fsduel_harness::units::Bytes;
 
 use crate::destination::{ReportTo, parse_report};
 use crate::parts;
+
+pub use postmark::{Beside, Content, PostmarkArguments, Verify};
 
 /// Compare Linux file systems on loop devices.
 ///
@@ -34,12 +38,13 @@ Examples:
   sudo fsduel run                the suite `quick`, in a minute or two
   sudo fsduel run smoke --fs ext4,xfs --json run.json
   fsduel run --dry-run           what would be done, and what it costs
+  fsduel postmark mail.pmrc      a configuration of PostMark, without root
   fsduel report run.json         the table again, without root";
 
 const MORE: &str = "`fsduel COMMAND --help` explains a command, `fsduel --help` the exit codes.";
 
 const CONVENTIONS: &str = "\
-Every option of run has an environment variable, FSDUEL_ and its name, as
+Every option of run and postmark has an environment variable, FSDUEL_ and its name, as
 FSDUEL_BLOCK_SIZE. The command line wins over it, and it over a suite file.
 FSDUEL_LOG (error, warn, info, debug, trace) sets what is logged on stderr.
 
@@ -55,6 +60,9 @@ apply, the first of 129/130/143, 1, 5, 7, 124, 2, 69, 4, 3.";
 pub enum Command {
     /// Run a suite on each of its file systems, and compare them.
     Run(Box<RunArguments>),
+    /// Run a configuration of PostMark, the mail-server benchmark: here, or with --fs
+    /// on fresh file systems.
+    Postmark(Box<PostmarkArguments>),
     /// Show a stored run again, or write it in another format.
     Report(ReportArguments),
     /// List suites, file systems, workloads, metrics and formats.
@@ -82,6 +90,27 @@ pub struct RunArguments {
     /// Without one: `quick`. `fsduel list suites` shows the names.
     #[arg(value_name = "SUITE|FILE.toml")]
     pub suites: Vec<String>,
+    /// What `postmark` has, too.
+    #[command(flatten)]
+    pub shared: Shared,
+    /// The scale of the suite to run, as `full`.
+    #[arg(long, value_name = "NAME", env = "FSDUEL_SCALE", hide_env_values = true)]
+    #[arg(help_heading = WHAT)]
+    pub scale: Option<String>,
+    /// Run one workload in place of a suite.
+    ///
+    /// Its parameters are set with --set KEY=VALUE; `fsduel list workloads`
+    /// shows them. list, stat, read and remove need the files of an earlier
+    /// step, so they need a suite.
+    #[arg(long, value_name = "NAME", conflicts_with = "suites", value_parser = workload_names())]
+    #[arg(env = "FSDUEL_WORKLOAD", hide_env_values = true)]
+    #[arg(help_heading = WHAT)]
+    pub workload: Option<String>,
+}
+
+/// What `run` and `postmark` share.
+#[derive(Debug, Args)]
+pub struct Shared {
     /// What is compared.
     #[command(flatten)]
     pub what: What,
@@ -93,9 +122,11 @@ pub struct RunArguments {
     pub results: Results,
 }
 
+const WHAT: &str = "What is compared";
+
 /// What is compared.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What is compared")]
+#[command(next_help_heading = WHAT)]
 pub struct What {
     /// File systems, in place of those of the suite; the first is the baseline.
     ///
@@ -117,22 +148,11 @@ pub struct What {
     #[arg(long, value_name = "SIZE", value_parser = parts::size)]
     #[arg(env = "FSDUEL_BLOCK_SIZE", hide_env_values = true)]
     pub block_size: Option<Bytes>,
-    /// The scale of the suite to run, as `full`.
-    #[arg(long, value_name = "NAME", env = "FSDUEL_SCALE", hide_env_values = true)]
-    pub scale: Option<String>,
     /// Set any key of the suite, as `step.small-files.count=500` (repeatable).
     ///
     /// step.NAME.KEY, filesystem.ID.KEY, or an option such as size.
     #[arg(long = "set", value_name = "PATH=VALUE", env = "FSDUEL_SET", hide_env_values = true)]
     pub set: Vec<String>,
-    /// Run one workload in place of a suite.
-    ///
-    /// Its parameters are set with --set KEY=VALUE; `fsduel list workloads`
-    /// shows them. list, stat, read and remove need the files of an earlier
-    /// step, so they need a suite.
-    #[arg(long, value_name = "NAME", conflicts_with = "suites", value_parser = workload_names())]
-    #[arg(env = "FSDUEL_WORKLOAD", hide_env_values = true)]
-    pub workload: Option<String>,
     /// Options of the mkfs of one file system, as `ext4=-O ^has_journal`.
     ///
     /// In place of those of the suite; several for one file system add up.
@@ -313,10 +333,10 @@ mod tests {
     }
 
     #[test]
-    fn every_option_of_run_and_report_has_its_variable() {
+    fn every_option_of_a_command_that_makes_results_has_its_variable() {
         let mut command = Cli::command();
         command.build();
-        for name in ["run", "report"] {
+        for name in ["run", "postmark", "report"] {
             let command = command.find_subcommand(name).unwrap();
             let options = command.get_opts().filter(|option| option.get_id() != "help");
             let options: Vec<_> = options.collect();

@@ -108,6 +108,19 @@ pub fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Re
     give_to_caller(path).cannot(doing)
 }
 
+/// Add text to the end of a file, which is made where it is missing.
+///
+/// # Errors
+///
+/// The place refuses it.
+pub fn append(path: &Path, text: &str) -> Result<()> {
+    let doing = || format!("add to {}", path.display());
+    let is_new = !path.exists();
+    let mut file = File::options().append(true).create(true).open(path).cannot(doing)?;
+    file.write_all(text.as_bytes()).cannot(doing)?;
+    if is_new { give_to_caller(path).cannot(doing) } else { Ok(()) }
+}
+
 /// Temporary files are private; a result is not.
 fn make_readable(file: &File) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;

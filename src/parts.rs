@@ -20,16 +20,17 @@ use fsduel_harness::units::{self, Bytes};
 use fsduel_harness::{fs, measure, report, worker, workload};
 
 use crate::builtin::SUITES;
-use crate::cli::{DirectIo, DoctorArguments, Keep, RunArguments};
+use crate::cli::{DirectIo, DoctorArguments, Keep, RunArguments, Shared};
 use crate::describe;
 
 pub use fsduel_harness::case::Store;
 pub use fsduel_harness::manifest::memory_available;
 pub use fsduel_harness::require::check;
+pub use fsduel_harness::runner::directory::{self, Session};
 pub use fsduel_harness::runner::{RunEvent, free_needed};
 pub use fsduel_harness::scratch::{Found, Kept, find_kept, find_ours, free, remove_kept, store_info};
 pub use worker::run_if_worker;
-pub use workload::Parameter;
+pub use workload::{Parameter, StepSpec, postmark};
 
 /// A name, and what it means.
 pub struct Row {
@@ -141,13 +142,22 @@ pub fn read_report(text: &str) -> Result<RunReport> {
 
 /// Understand a suite and plan it.
 pub fn plan(arguments: &RunArguments, name: &str) -> Result<Plan> {
-    let suite = match &arguments.what.workload {
+    let suite = match &arguments.workload {
         Some(workload) => Suite::of_workload(workload)?,
         None => find_suite(name)?,
     };
-    let resolved = resolve(&suite, &options(arguments))?;
+    plan_suite(&suite, &arguments.shared, arguments.scale.clone())
+}
+
+/// Plan steps that no file holds. `called` is what asks for them, after `fsduel`.
+pub fn plan_steps(called: &[&str], title: &str, steps: &[StepSpec], shared: &Shared) -> Result<Plan> {
+    plan_suite(&Suite::of_steps(called, title, steps)?, shared, None)
+}
+
+fn plan_suite(suite: &Suite, shared: &Shared, scale: Option<String>) -> Result<Plan> {
+    let resolved = resolve(suite, &Options { scale, ..options(shared) })?;
     let (named, require_all) = (resolved.named, resolved.require_all);
-    let keep = match arguments.results.keep {
+    let keep = match shared.results.keep {
         None => KeepImage::Never,
         Some(Keep::All) => KeepImage::Always,
         Some(Keep::Failed) => KeepImage::Failed,
@@ -155,9 +165,12 @@ pub fn plan(arguments: &RunArguments, name: &str) -> Result<Plan> {
     if resolved.store == Store::Memory && keep != KeepImage::Never {
         return Err(Error::usage("keep images that are in memory").next("choose a folder with --store"));
     }
-    // A path may be no text; in a manifest it is shown as well as it can be.
-    let argv = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    Ok(Plan { named, require_all, inner: runner::plan(resolved, &Asked { argv, keep })? })
+    Ok(Plan { named, require_all, inner: runner::plan(resolved, &Asked { argv: argv(), keep })? })
+}
+
+/// The command line. A path may be no text; in a manifest it is shown as well as it can be.
+pub fn argv() -> Vec<String> {
+    std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 /// What a check of this machine has to look at: that of one suite, or everything.
@@ -199,13 +212,19 @@ const SUITE_MAX: u64 = 1 << 20;
 
 /// The text of a file, a pipe or a device of at most `limit` bytes.
 pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
-    let mut text = String::new();
-    let read = File::open(path)?.take(limit + 1).read_to_string(&mut text)?;
+    let bytes = read_bytes(path, limit)?;
+    String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is no text (UTF-8)"))
+}
+
+/// A file, a pipe or a device of at most `limit` bytes.
+pub fn read_bytes(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
     if u64::try_from(read).is_ok_and(|read| read > limit) {
         let message = format!("it has more than {}", Bytes(limit));
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
     }
-    Ok(text)
+    Ok(bytes)
 }
 
 /// A file where the name looks like one, else a built-in suite.
@@ -225,13 +244,13 @@ fn find_suite(name: &str) -> Result<Suite> {
     Suite::built_in(suite.name, suite.file, suite.text)
 }
 
-fn options(arguments: &RunArguments) -> Options {
-    let (what, place) = (&arguments.what, &arguments.place);
+fn options(shared: &Shared) -> Options {
+    let (what, place) = (&shared.what, &shared.place);
     Options {
         filesystems: what.filesystems.clone(),
         size: what.size,
         block_size: what.block_size,
-        scale: what.scale.clone(),
+        scale: None,
         set: what.set.clone(),
         mkfs_options: what.mkfs_options.clone(),
         seed: what.seed,
@@ -244,7 +263,7 @@ fn options(arguments: &RunArguments) -> Options {
         }),
         preallocate: place.preallocate.then_some(true),
         overcommit: place.overcommit.then_some(true),
-        require_all: arguments.results.require_all,
+        require_all: shared.results.require_all,
     }
 }
 

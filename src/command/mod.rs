@@ -4,5 +4,6 @@ pub mod doctor;
 pub mod gc;
 pub mod list;
 pub mod manual;
+pub mod postmark;
 pub mod report;
 pub mod run;

@@ -6,6 +6,7 @@ mod store;
 use std::io::Write;
 use std::path::Path;
 
+use fsduel_harness::result::RunReport;
 use fsduel_harness::{Error, Result};
 
 use crate::cli::{Results, RunArguments};
@@ -20,21 +21,27 @@ const DEFAULT_SUITE: &str = "quick";
 
 /// Run the suites, one after the other.
 pub fn run(arguments: &RunArguments) -> Result<u8> {
-    let names: Vec<&str> = match (&arguments.what.workload, arguments.suites.as_slice()) {
+    let names: Vec<&str> = match (&arguments.workload, arguments.suites.as_slice()) {
         (Some(workload), _) => vec![workload],
         (None, []) => vec![DEFAULT_SUITE],
         (None, suites) => suites.iter().map(String::as_str).collect(),
     };
     let plans = names.iter().map(|name| parts::plan(arguments, name)).collect::<Result<Vec<_>>>()?;
-    check_destinations(&arguments.results, &plans)?;
-    if arguments.results.dry_run {
+    all(&arguments.shared.results, &plans)
+}
+
+/// Run what is planned, or only show it.
+pub fn all(results: &Results, plans: &[parts::Plan]) -> Result<u8> {
+    let suites: Vec<&str> = plans.iter().map(parts::Plan::suite).collect();
+    check_destinations(results, &suites)?;
+    if results.dry_run {
         to_stdout(|out| plans.iter().try_for_each(|plan| dry(out, plan)))?;
         return Ok(exit::OK);
     }
     plans.iter().try_for_each(parts::Plan::admit)?;
     let mut codes = Vec::new();
-    for plan in &plans {
-        codes.push(one(&arguments.results, plan)?);
+    for plan in plans {
+        codes.push(one(results, plan)?);
         if parts::signal().is_some() {
             break;
         }
@@ -65,18 +72,25 @@ fn one(results: &Results, plan: &parts::Plan) -> Result<u8> {
     });
     drop(progress);
     let report = report?;
-    if let Some(path) = &json {
-        destination::write(path, |out| parts::write_report("json", &report, out)).map_err(|error| {
-            match &partial {
-                Some(partial) => error.next(format!("finished cases are in {}", partial.path().display())),
-                None => error,
-            }
-        })?;
-    }
+    store_json(results, &report, plan.suite()).map_err(|error| match &partial {
+        Some(partial) => error.next(format!("finished cases are in {}", partial.path().display())),
+        None => error,
+    })?;
     partial.map(Partial::remove).transpose()?;
     write_all(&report, &shown(results))?;
     let asked = exit::Asked { named: plan.named, require_all: plan.require_all, signal: parts::signal() };
     Ok(exit::code(&report, asked))
+}
+
+/// Whether standard output has the JSON, and nothing else.
+pub fn json_is_stdout(results: &Results) -> bool {
+    results.json.as_deref() == Some(Path::new("-"))
+}
+
+/// Store a report as JSON, if it is asked for in a file.
+pub fn store_json(results: &Results, report: &RunReport, suite: &str) -> Result<()> {
+    let path = json_path(results).map(|path| destination::for_suite(path, suite));
+    path.map_or(Ok(()), |path| destination::write(&path, |out| parts::write_report("json", report, out)))
 }
 
 /// Where the JSON is stored, if it is a file.
@@ -86,7 +100,7 @@ fn json_path(results: &Results) -> Option<&Path> {
 
 /// The reports to write: JSON on standard output stands there alone.
 fn shown(results: &Results) -> Vec<ReportTo> {
-    if results.json.as_deref() == Some(Path::new("-")) {
+    if json_is_stdout(results) {
         let json = ReportTo { format: "json".into(), path: None };
         return std::iter::once(json).chain(results.reports.iter().cloned()).collect();
     }
@@ -94,22 +108,21 @@ fn shown(results: &Results) -> Vec<ReportTo> {
 }
 
 /// Try every destination, so that nothing is lost at the end.
-fn check_destinations(results: &Results, plans: &[parts::Plan]) -> Result<()> {
+pub fn check_destinations(results: &Results, suites: &[&str]) -> Result<()> {
     let to_stdout = shown(results).iter().filter(|to| to.path.is_none()).count();
-    let alone = results.json.as_deref() == Some(Path::new("-"));
-    if alone && (to_stdout > 1 || plans.len() > 1) {
+    if json_is_stdout(results) && (to_stdout > 1 || suites.len() > 1) {
         return Err(Error::usage("write more than one JSON document to standard output")
             .next("give the other results a file: --report FORMAT=PATH, --json PATH"));
     }
     let files =
         || json_path(results).into_iter().chain(results.reports.iter().filter_map(|to| to.path.as_deref()));
     for path in files() {
-        if plans.len() > 1 && !path.to_string_lossy().contains("{suite}") {
+        if suites.len() > 1 && !path.to_string_lossy().contains("{suite}") {
             return Err(Error::usage(format!("write the results of several suites to {}", path.display()))
                 .next("put {suite} into the path; it stands for the name of the suite"));
         }
-        for plan in plans {
-            destination::test(&destination::for_suite(path, plan.suite()))?;
+        for suite in suites {
+            destination::test(&destination::for_suite(path, suite))?;
         }
     }
     Ok(())

@@ -34,6 +34,10 @@ impl Measurement for Phases {
         ]
     }
 
+    fn is_of_the_process(&self) -> bool {
+        true
+    }
+
     fn start(&self, _target: &Target) -> Result<Box<dyn Started>> {
         Ok(Box::new(Recorded))
     }

@@ -18,6 +18,10 @@ impl Measurement for Postmark {
         METRICS
     }
 
+    fn is_of_the_process(&self) -> bool {
+        true
+    }
+
     fn start(&self, _target: &Target) -> Result<Box<dyn Started>> {
         Ok(Box::new(Recorded))
     }

@@ -1,7 +1,7 @@
 //! What a case came to: its status and reason, from what its steps and checks told.
 
 use crate::error::{Error, Kind};
-use crate::result::{Checked, EndedWord, Reason, Status, StepResult, Verify};
+use crate::result::{Checked, EndedWord, Limit, Reason, Status, StepResult, Verify};
 use crate::workload::StepSpec;
 
 /// What the status of a case is after an error.
@@ -46,13 +46,22 @@ pub(crate) fn not_allowed(specs: &[StepSpec], steps: &[StepResult]) -> Option<(S
     let (step, _) = steps.iter().zip(specs).find(broken)?;
     let limit = step.limit.as_ref()?;
     let text = format!(
-        "step {} met a limit after {} operations: {}",
+        "step {} met a limit after {} operations{}: {}",
         step.name,
         limit.at_count,
+        at(limit),
         limit.text.as_deref().unwrap_or("no room")
     );
     let next = Some("a larger --size, or fewer files with --set".into());
     Some((Status::Failed, Reason { code: Reason::LIMIT.into(), text, next }))
+}
+
+/// The call that met a limit, as far as it is known: `, in write postmark/17 (ENOSPC)`.
+fn at(limit: &Limit) -> String {
+    let (Some(call), Some(path)) = (&limit.call, &limit.path) else { return String::new() };
+    let errno = limit.errno.as_deref().map(|errno| format!(" ({errno})")).unwrap_or_default();
+    let operation = limit.at_operation.map(|number| format!(" of operation {number}")).unwrap_or_default();
+    format!(", in {call} {path}{errno}{operation}")
 }
 
 /// The worst of several checks; not checked where there was none.

@@ -1,0 +1,32 @@
+//! Reads a configuration, and tells what surprises in it.
+
+use std::path::Path;
+
+use fsduel_harness::{Error, Result};
+
+use crate::parts;
+use crate::parts::postmark::Script;
+use crate::progress;
+
+/// Far more than any configuration has.
+const CONFIG_MAX: u64 = 1 << 20;
+
+/// Read the configuration; what surprises is a warning or, if `strict`, an error.
+pub fn read(config: &Path, strict: bool) -> Result<Script> {
+    let text = parts::read_bytes(config, CONFIG_MAX).map_err(|cause| {
+        Error::usage(format!("read the configuration {}", config.display()))
+            .because(cause)
+            .next("give a file with commands of PostMark, such as `set number 1000`")
+    })?;
+    let mut load = |file: &str| parts::read_bytes(Path::new(file), CONFIG_MAX);
+    let script = Script::read(&config.display().to_string(), &text, &mut load);
+    for warning in &script.warnings {
+        progress::line(&format!("warning: {}: {}", warning.place, warning.text));
+    }
+    match script.warnings.iter().find(|warning| strict && warning.strict) {
+        None => Ok(script),
+        Some(first) => Err(Error::usage(format!("use {}", first.place))
+            .because(first.text.clone())
+            .next("correct the configuration, or leave out --strict")),
+    }
+}
