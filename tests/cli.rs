@@ -22,7 +22,7 @@ fn told(arguments: &[&str]) -> String {
     format!("$ fsduel {}\nexit code {code}\n{}{}", arguments.join(" "), text(&stdout), text(&stderr))
 }
 
-const COMMANDS: [&str; 7] = ["run", "report", "list", "doctor", "gc", "completions", "man"];
+const COMMANDS: [&str; 8] = ["run", "postmark", "report", "list", "doctor", "gc", "completions", "man"];
 
 /// The short and the long help of everything, with a name for each.
 fn helps() -> Vec<(String, String)> {
@@ -75,6 +75,9 @@ fn wrong_input_exits_with_2_and_says_what_to_do() {
         ("several-suites-in-one-file", vec!["run", "quick", "smoke", "--json", "all.json"]),
         ("no-such-store", vec!["run", "--dry-run", "--store", "/no/such/folder"]),
         ("parameter-without-step", vec!["run", "--set", "file-size=4k"]),
+        ("postmark-configuration", vec!["postmark", "missing.pmrc"]),
+        ("postmark-size", vec!["postmark", "missing.pmrc", "--size", "1GiB"]),
+        ("postmark-full", vec!["postmark", "missing.pmrc", "--verify", "full"]),
         ("no-such-folder", vec!["run", "quick", "--json", "missing/run.json"]),
     ] {
         let told = told(&arguments);

@@ -9,7 +9,7 @@ use std::io::Write;
 use super::{Format, Style, human, pick, write_text};
 use crate::error::{Error, Result};
 use crate::result::postmark::{Rate, data, hundredths};
-use crate::result::{CaseResult, EndedWord, Postmark, RunReport, Seconds, StepResult};
+use crate::result::{CaseResult, EndedWord, Postmark, Reason, RunReport, Seconds, StepResult};
 
 pub(super) const FORMAT: Format = Format {
     name: "postmark",
@@ -67,7 +67,7 @@ fn runs(report: &RunReport) -> Vec<Run<'_>> {
 /// Why there is no report of a run.
 fn silent(run: &Run) -> Option<String> {
     let counts = run.counts;
-    if !pick::counts(run.case) {
+    if !pick::counts(run.case) && !is_planned(run.case) {
         let why = run.case.reason.as_ref().map(|reason| format!(": {}", reason.text)).unwrap_or_default();
         return Some(format!("not shown: the case is {}{why}\n", human::word(run.case.status)));
     }
@@ -86,6 +86,11 @@ fn silent(run: &Run) -> Option<String> {
             counts.transactions_not_run_count, counts.transactions_count
         )
     })
+}
+
+/// Whether nothing was meant to run: the counts are those of the plan.
+fn is_planned(case: &CaseResult) -> bool {
+    case.reason.as_ref().is_some_and(|reason| reason.code == Reason::DRY_RUN)
 }
 
 /// PostMark's report, an empty line, and what we know better.

@@ -1,0 +1,295 @@
+//! `fsduel postmark` as a user meets it, in directories of the test. None of it needs root.
+//!
+//! Counts and figures are those of the vectors, which the program of that name printed.
+#![expect(clippy::unwrap_used, reason = "a test that cannot get its input has to fail")]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The configuration that was published in 2014.
+const PUBLISHED: &str = "set size 3072 102400\nset report verbose\nset number 200000\n\
+                         set transactions 500000\nset location /srv/vmail/postmark\n\
+                         set subdirectories 1000\n";
+
+/// A folder with a configuration `c`, and a place `a` for files.
+fn folder(configuration: &str) -> TempDir {
+    let folder = tempfile::tempdir_in("/var/tmp").unwrap();
+    fs::write(folder.path().join("c"), configuration).unwrap();
+    fs::create_dir(folder.path().join("a")).unwrap();
+    folder
+}
+
+fn program(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fsduel"));
+    command.args(["postmark", "c"]).args(arguments).current_dir(folder);
+    command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").stdin(Stdio::null());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// What a call told.
+struct Told {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+fn told(output: Output) -> Told {
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Told { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> Told {
+    told(program(folder, arguments).output().unwrap())
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn vector(name: &str) -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/postmark/vectors.json");
+    let all: Vec<Value> = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    all.into_iter().find(|vector| vector["name"] == name).unwrap()
+}
+
+/// The configuration of a vector, with its places below the current directory.
+fn configuration(vector: &Value) -> String {
+    let lines = vector["config_lines"].as_array().unwrap();
+    let lines = lines.iter().map(|line| line.as_str().unwrap().replace("/X/", "") + "\n");
+    lines.chain(["run\n".to_owned()]).collect()
+}
+
+/// Lines of PostMark's verbose report without the rates, which need a clock.
+fn counts(expected: &Value) -> Vec<String> {
+    let of = |key: &str| expected[key].clone();
+    let text = |key: &str| of(key).as_str().unwrap().to_owned();
+    vec![
+        format!("\t{} created (", of("created")),
+        format!("\t\tCreation alone: {} files (", of("created_alone")),
+        format!("\t\tMixed with transactions: {} files (", of("created_mixed")),
+        format!("\t{} read (", of("read")),
+        format!("\t{} appended (", of("appended")),
+        format!("\t{} deleted (", of("deleted")),
+        format!("\t\tDeletion alone: {} files (", of("deleted_alone")),
+        format!("\t\tMixed with transactions: {} files (", of("deleted_mixed")),
+        format!("\t{} read (", text("bytes_read_printed")),
+        format!("\t{} written (", text("bytes_written_printed")),
+    ]
+}
+
+#[test]
+fn a_dry_run_of_the_published_configuration_prints_the_published_counts() {
+    let folder = folder(PUBLISHED);
+    let told = run(folder.path(), &["--dry-run"]);
+    assert_eq!(told.code, 0, "{}", told.err);
+    for figure in
+        ["450001 created", "250007 read", "249940 appended", "450001 deleted", "Deletion alone: 200002 files"]
+    {
+        assert!(told.out.contains(figure), "{figure}: {}", told.out);
+    }
+    assert!(told.out.contains("\t14705.82 megabytes read\n\t27453.33 megabytes written\n"), "{}", told.out);
+    assert!(told.err.contains("no file was touched"), "{}", told.err);
+    assert!(told.err.contains("no `run`"), "{}", told.err);
+}
+
+#[test]
+fn a_run_prints_the_counts_of_the_program_and_leaves_the_place_as_it_was() {
+    for name in ["defaults", "subdirs-10", "unbuffered", "two-locations", "equal-size"] {
+        let vector = vector(name);
+        let folder = folder(&configuration(&vector));
+        fs::create_dir(folder.path().join("b")).unwrap();
+        fs::write(folder.path().join("a/mail"), "mine").unwrap();
+        let told = run(folder.path(), &[]);
+        assert_eq!(told.code, 0, "{name}: {}", told.err);
+        for line in counts(&vector["expected"]) {
+            assert!(told.out.lines().any(|found| found.starts_with(&line)), "{name}: {line}: {}", told.out);
+        }
+        assert_eq!(names(folder.path()), ["a", "b", "c"], "{name}");
+        assert_eq!(
+            (names(&folder.path().join("a")), names(&folder.path().join("b")).len()),
+            (vec!["mail".into()], 0)
+        );
+    }
+}
+
+#[test]
+fn json_has_the_exact_sums_and_the_digest_and_only_a_run_has_times() {
+    let vector = vector("defaults");
+    let folder = folder(&configuration(&vector));
+    for (arguments, status) in
+        [(["--json", "-", "--dry-run"].as_slice(), "not_run"), (&["--json", "-"], "passed")]
+    {
+        let told = run(folder.path(), arguments);
+        assert_eq!(told.code, 0, "{}", told.err);
+        let report: Value = serde_json::from_str(&told.out).unwrap();
+        let (case, step) = (&report["cases"][0], &report["cases"][0]["steps"][0]);
+        assert_eq!(case["status"], status);
+        assert_eq!(step["facts"]["operations_sha256"], vector["ops_sha256"]);
+        let expected = &vector["expected"];
+        assert_eq!(step["facts"]["postmark"]["read_bytes"], expected["bytes_read_exact"]);
+        assert_eq!(step["facts"]["postmark"]["draws_count"], expected["rng_draws"]);
+        let is_dry = status == "not_run";
+        assert_eq!(step["metrics"].as_object().unwrap().is_empty(), is_dry, "{}", step["metrics"]);
+        assert_eq!(case["reason"]["code"] == "dry_run", is_dry);
+        assert_eq!(step["read_back"], if is_dry { "not_checked" } else { "clean" });
+        assert!(step["metrics"]["synced_s"].is_null(), "nothing was synced");
+    }
+}
+
+#[test]
+fn reports_go_where_the_configuration_says() {
+    let folder = folder("set location a\nshow\nset report terse\nrun out\nrun\n");
+    let told = run(folder.path(), &["--quiet"]);
+    assert_eq!((told.code, told.err.as_str()), (0, ""));
+    assert!(told.out.starts_with("Current configuration is:\n"), "{}", told.out);
+    let (file, last) = (fs::read_to_string(folder.path().join("out")).unwrap(), told.out.lines().last());
+    assert_eq!((file.lines().count(), file.split(' ').count()), (1, 13), "{file}");
+    assert_eq!(last.unwrap().split(' ').count(), 13, "{}", told.out);
+    run(folder.path(), &["--quiet"]);
+    assert_eq!(fs::read_to_string(folder.path().join("out")).unwrap().lines().count(), 2, "it is appended");
+}
+
+#[test]
+fn what_surprises_is_a_warning_with_its_line_and_an_error_if_strict() {
+    let folder = folder("set location a\nset size  100 200\n");
+    let told = run(folder.path(), &["--dry-run"]);
+    assert_eq!(told.code, 0, "{}", told.err);
+    assert!(told.err.contains("warning: c:2: "), "{}", told.err);
+    let strict = run(folder.path(), &["--dry-run", "--strict"]);
+    assert_eq!((strict.code, strict.out.as_str()), (2, ""));
+    assert!(strict.err.contains("error: cannot use c:2: "), "{}", strict.err);
+    fs::write(folder.path().join("c"), "set location a\n").unwrap();
+    let no_run = run(folder.path(), &["--dry-run", "--strict"]);
+    assert_eq!(no_run.code, 0, "a missing `run` is no quirk: {}", no_run.err);
+}
+
+#[test]
+fn a_place_that_is_missing_or_taken_is_refused_before_anything_is_done() {
+    let folder = folder("set location a\nset location +b\nrun\n");
+    let missing = run(folder.path(), &[]);
+    assert_eq!(missing.code, 2);
+    assert!(missing.err.contains("next: mkdir -p b\n"), "{}", missing.err);
+    fs::create_dir(folder.path().join("b")).unwrap();
+    fs::write(folder.path().join("b/17"), "mine").unwrap();
+    let taken = run(folder.path(), &[]);
+    assert_eq!(taken.code, 2);
+    assert!(taken.err.contains("it holds `17`") && taken.err.contains("  next: "), "{}", taken.err);
+    assert_eq!(fs::read_to_string(folder.path().join("b/17")).unwrap(), "mine");
+    assert!(names(&folder.path().join("a")).is_empty());
+}
+
+#[test]
+fn what_cannot_run_is_refused_with_the_reason() {
+    let folder = folder("set transactions 9\nrun\n");
+    let few = run(folder.path(), &[]);
+    assert_eq!(few.code, 2);
+    assert!(few.err.contains("SIGFPE"), "{}", few.err);
+    for name in ["c", "d"] {
+        let _ = fs::remove_file(folder.path().join("c"));
+        if name == "d" {
+            fs::create_dir(folder.path().join("c")).unwrap();
+        }
+        let unreadable = run(folder.path(), &[]);
+        assert_eq!(unreadable.code, 2);
+        assert!(unreadable.err.contains("cannot read the configuration c: "), "{}", unreadable.err);
+        assert!(unreadable.err.contains("  next: "), "{}", unreadable.err);
+    }
+}
+
+#[test]
+fn options_about_file_systems_of_our_own_need_some() {
+    let folder = folder("run\n");
+    for (option, value) in
+        [("--size", "1GiB"), ("--store", "/var/tmp"), ("--verify", "full"), ("--seed", "1")]
+    {
+        let told = run(folder.path(), &[option, value]);
+        assert_eq!(told.code, 2, "{option}");
+        assert!(told.err.contains(&format!("cannot use {option}")), "{}", told.err);
+    }
+    let environment = program(folder.path(), &["--dry-run"]).env("FSDUEL_STORE", "/var/tmp").output();
+    assert_eq!(told(environment.unwrap()).code, 0, "a setting for other calls does nothing");
+}
+
+#[test]
+fn with_file_systems_a_dry_run_shows_the_plan_and_the_counts() {
+    let folder = folder("set location /srv/mail\nrun\nset seed 1\nrun\n");
+    let told = run(folder.path(), &["--fs", "ext4", "--dry-run", "--verify", "full"]);
+    assert_eq!(told.code, 0, "{}", told.err);
+    for line in
+        ["  postmark: postmark ", "  postmark-delete: remove ", "  postmark-2: postmark ", "\t764 created\n"]
+    {
+        assert!(told.out.contains(line), "{line}: {}", told.out);
+    }
+    assert!(told.err.contains("the deletion phase is another one"), "{}", told.err);
+}
+
+#[test]
+fn standard_input_is_never_read() {
+    let folder = folder("set location a\n");
+    let mut child = program(folder.path(), &["--quiet"]).stdin(Stdio::piped()).spawn().unwrap();
+    let open = child.stdin.take();
+    assert_eq!(told(wait(child)).code, 0);
+    drop(open);
+}
+
+/// The end of a child, within a minute.
+fn wait(mut child: Child) -> Output {
+    let begun = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if begun.elapsed() > Duration::from_secs(60) {
+            child.kill().unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn a_signal_ends_a_run_and_the_place_is_as_before() {
+    for (signal, subdirectories, code) in [(Signal::SIGINT, 1, 130), (Signal::SIGTERM, 50, 143)] {
+        let folder = folder(&format!(
+            "set location a\nset subdirectories {subdirectories}\nset number 50000\n\
+             set transactions 1000000\nrun\n"
+        ));
+        let place = folder.path().join("a");
+        fs::write(place.join("mail"), "mine").unwrap();
+        let child = program(folder.path(), &["--no-verify"]).spawn().unwrap();
+        let begun = Instant::now();
+        while names(&place).len() < 20 && begun.elapsed() < Duration::from_secs(60) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), signal).unwrap();
+        let told = told(wait(child));
+        assert_eq!((told.code, told.out.as_str()), (code, ""), "{}", told.err);
+        assert!(told.err.contains(signal.as_str()), "{}", told.err);
+        assert_eq!(names(&place), ["mail"]);
+    }
+}
+
+#[test]
+fn a_limit_exits_with_3_and_names_the_call_the_file_and_the_operation() {
+    // The first file of the default configuration has 1390 bytes, and none may have more than 1 KiB.
+    let folder = folder("set location a\nrun\n");
+    let script = "trap '' XFSZ; ulimit -f 2; exec \"$0\" postmark c --json -";
+    let mut command = Command::new("dash");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_fsduel")]).current_dir(folder.path());
+    let told = told(command.env_clear().stdin(Stdio::null()).output().unwrap());
+    assert_eq!(told.code, 3, "{}", told.err);
+    assert!(told.err.contains("in write a/1 (EFBIG) of operation 1: "), "{}", told.err);
+    let report: Value = serde_json::from_str(&told.out).unwrap();
+    let limit = &report["cases"][0]["steps"][0]["limit"];
+    assert_eq!((&limit["which"], &limit["errno"]), (&"file_size".into(), &"EFBIG".into()));
+    assert_eq!((&limit["path"], &limit["at_operation"]), (&"a/1".into(), &1.into()));
+    assert!(names(&folder.path().join("a")).is_empty());
+}
