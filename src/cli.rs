@@ -44,8 +44,9 @@ Examples:
 const MORE: &str = "`fsduel COMMAND --help` explains a command, `fsduel --help` the exit codes.";
 
 const CONVENTIONS: &str = "\
-Every option of run and postmark has an environment variable, FSDUEL_ and its name, as
-FSDUEL_BLOCK_SIZE. The command line wins over it, and it over a suite file.
+Every option of run and postmark has an environment variable, FSDUEL_ and its
+name, as FSDUEL_BLOCK_SIZE. The command line wins over it, and it over a suite
+file.
 FSDUEL_LOG (error, warn, info, debug, trace) sets what is logged on stderr.
 
 Exit codes: 0 ran, verified, and what must hold holds · 1 the harness failed

@@ -26,9 +26,10 @@ pub struct PostmarkArguments {
 }
 
 const EXAMPLES: &str = "\
-Without --fs: runs in the locations of the configuration, or here. No file there
-may have a name of the run's (a plain number, or s0, s1, ...); they are as before
-at the end. With --fs: on fresh file systems, with each location below the mount.
+Without --fs: runs in the locations of the configuration, or here. No file
+there may have a name of the run's (a plain number, or s0, s1, ...); at the end
+they are as before. With --fs: on fresh file systems, with each location below
+the mount.
 
 Examples:
   fsduel postmark mail.pmrc --dry-run       counts and data figures, at once

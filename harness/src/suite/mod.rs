@@ -204,7 +204,8 @@ impl Suite {
     /// A name cannot be one. Whether a workload is one is found when the suite is resolved.
     pub fn of_steps(called: &[&str], title: &str, steps: &[StepSpec]) -> Result<Self> {
         let name = steps.first().map(|step| step.name.clone()).unwrap_or_default();
-        let option = called.join(" ");
+        // Only what is not always there helps to find a mistake.
+        let option = called.strip_prefix(&["run"]).unwrap_or(called).join(" ");
         let place = Place::Option(option.clone());
         let head = json!({ "name": name, "title": title });
         let root = json!({ "suite": head, "step": steps.iter().map(table_of).collect::<Vec<_>>() });

@@ -277,9 +277,7 @@ pub(crate) fn facts(workload: &dyn Workload, seed: Seed, record: &Record, limit:
     Facts {
         files_created_count: some(counts.of(Op::Create)),
         // The first directory is the step's own, where it has one.
-        directories_created_count: some(
-            counts.of(Op::Mkdir).saturating_sub(workload.has_directory().into()),
-        ),
+        directories_created_count: some(counts.of(Op::Mkdir).saturating_sub(workload.has_directory().into())),
         files_deleted_count: some(counts.of(Op::Unlink)),
         payload_bytes: some(counts.payload()),
         tree_hash: None,

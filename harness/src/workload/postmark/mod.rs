@@ -266,6 +266,10 @@ impl Workload for PostmarkRun {
         Ok(Ended::Completed)
     }
 
+    fn has_directory(&self) -> bool {
+        self.step.is_some()
+    }
+
     fn digest(&self, _seed: Seed, done: &Postmark) -> Option<String> {
         let (planned, digest) = plan(&self.settings, &self.options).ok()?;
         (planned == *done).then_some(digest)
