@@ -11,7 +11,7 @@ const METRICS: [&str; 6] =
 
 /// Workloads with the keys of their parameters.
 fn workloads() -> Vec<KnownWorkload> {
-    let table: [(&str, &[&str]); 7] = [
+    let table: [(&str, &[&str]); 8] = [
         ("many-small-files", &["count", "file-size", "fsync", "pattern"]),
         ("many-directories", &["count", "files", "file-size", "fsync", "pattern"]),
         ("remove", &["of"]),
@@ -19,6 +19,7 @@ fn workloads() -> Vec<KnownWorkload> {
         ("stat", &["of"]),
         ("read", &["of"]),
         ("fill-until-enospc", &["pattern", "chunk", "cap", "recover"]),
+        ("postmark", &["number", "transactions", "size", "subdirectories", "locations"]),
     ];
     let row = |(name, parameters): (&str, &[&str])| KnownWorkload {
         name: name.into(),
@@ -28,7 +29,9 @@ fn workloads() -> Vec<KnownWorkload> {
 }
 
 fn resolve(suite: &Suite, options: &Options) -> Result<Resolved> {
-    let metrics = [METRICS.as_slice(), &["metadata_ratio"]].concat();
+    let postmark = crate::measure::documented().map(|metric| metric.key);
+    let postmark: Vec<&str> = postmark.filter(|key| key.starts_with("postmark_")).collect();
+    let metrics = [METRICS.as_slice(), &["metadata_ratio"], &postmark].concat();
     suite.resolve(
         options,
         &Known {
