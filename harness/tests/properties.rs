@@ -33,6 +33,10 @@ fn trees() -> Vec<(&'static str, Value)> {
         }
         trees.push(("fill-until-enospc", json!({"pattern": pattern, "cap": 300_001, "chunk": "64k"})));
     }
+    for content in ["pool", "unique"] {
+        let settings = json!({"number": 40, "transactions": 90, "subdirectories": 3, "delete": false});
+        trees.push(("postmark", merged(&json!({"content": content}), settings)));
+    }
     trees
 }
 

@@ -4,7 +4,7 @@
 //! because a fixed amount of work met a limit. With more than one block the number is the median
 //! of the measured ones.
 
-use crate::result::{CaseResult, Checked, Comparison, EndedWord, RunReport, Status, StepResult};
+use crate::result::{CaseResult, Checked, Comparison, EndedWord, Latency, RunReport, Status, StepResult};
 
 /// What is compared, in the order of the suite, the baseline first.
 pub(super) fn configurations(report: &RunReport) -> Vec<&str> {
@@ -73,6 +73,20 @@ pub(super) fn cut_short(step: &StepResult) -> bool {
 pub(super) fn number(report: &RunReport, configuration: &str, step: &str, key: &str) -> Option<f64> {
     let steps = counted(report, configuration, step);
     median(steps.iter().filter_map(|step| step.metrics.get(key).or_else(|| step.facts.number(key))).collect())
+}
+
+/// The medians, over the cases that count, of the median and the 99th percentile of an operation.
+pub(super) fn latency(
+    report: &RunReport,
+    configuration: &str,
+    step: &str,
+    operation: &str,
+) -> Option<(f64, f64)> {
+    let steps = counted(report, configuration, step);
+    let of = |value: fn(&Latency) -> f64| {
+        median(steps.iter().filter_map(|step| step.latency.get(operation).map(value)).collect())
+    };
+    Some((of(|latency| latency.p50_s)?, of(|latency| latency.p99_s)?))
 }
 
 /// The files that a step made or removed, for one second until it was synced.

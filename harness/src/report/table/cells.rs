@@ -27,8 +27,16 @@ impl<'a> Row<'a> {
         self.steps().into_iter().any(pick::cut_short)
     }
 
-    fn shown(&self, key: &str) -> Option<String> {
+    pub(super) fn shown(&self, key: &str) -> Option<String> {
         Some(unbroken(&human::by_key(key, self.number(key)?)))
+    }
+}
+
+impl Row<'_> {
+    /// Median and 99th percentile of a kind of operation, as `3.1 µs, 8.2 µs`.
+    pub(super) fn latency(&self, operation: &str) -> Option<String> {
+        let (p50, p99) = pick::latency(self.report, self.configuration, self.step, operation)?;
+        Some(unbroken(&format!("{}, {}", human::time(p50), human::time(p99))))
     }
 }
 
@@ -81,18 +89,6 @@ pub(super) fn space(row: &Row) -> Option<String> {
 
 pub(super) fn synced(row: &Row) -> Option<String> {
     row.shown("synced_s")
-}
-
-pub(super) fn creation(row: &Row) -> Option<String> {
-    row.shown("creation_s")
-}
-
-pub(super) fn transactions(row: &Row) -> Option<String> {
-    row.shown("transactions_s")
-}
-
-pub(super) fn deletion(row: &Row) -> Option<String> {
-    row.shown("deletion_s")
 }
 
 pub(super) fn kernel_cpu(row: &Row) -> Option<String> {

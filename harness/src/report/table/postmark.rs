@@ -1,4 +1,5 @@
-//! What PostMark would have printed of a step, each configuration in a column.
+//! What PostMark would have printed of a step, and what was measured beside it; each configuration
+//! in a column.
 
 use super::cells::Row;
 use super::{Page, UNBROKEN};
@@ -34,20 +35,53 @@ const LINES: [Line; 14] = [
     line("written exactly", "written_bytes", None),
 ];
 
+/// What PostMark does not measure, by key.
+const METRICS: [(&str, &str); 13] = [
+    ("creation", "creation_s"),
+    ("transactions", "transactions_s"),
+    ("deletion", "deletion_s"),
+    ("last call returned", "returned_s"),
+    ("synced", "synced_s"),
+    ("unmounted", "unmounted_s"),
+    ("pause to list all files", "paused_s"),
+    ("user CPU", "user_cpu_s"),
+    ("kernel CPU", "kernel_cpu_s"),
+    ("kernel threads' CPU", "kernel_threads_cpu_s"),
+    ("device written", "device_written_bytes"),
+    ("write amplification", "write_amplification_ratio"),
+    ("peak memory", "peak_memory_bytes"),
+];
+
+/// Kinds of operations of which the latency is told.
+const LATENCIES: [&str; 6] = ["create", "open", "read", "write", "close", "unlink"];
+
 /// Nothing where the step did not do PostMark's work.
 pub(super) fn write(rows: &[Row], page: &mut Page) {
     if !rows.iter().flat_map(Row::steps).any(|step| step.facts.postmark.is_some()) {
         return;
     }
     page.title("PostMark's own figures (whole seconds, nothing synced)");
-    let ids: Vec<&str> = rows.iter().map(|row| row.configuration).collect();
-    let told = LINES.iter().filter_map(|line| {
-        let cells: Vec<_> = rows.iter().map(|row| cell(row, line)).collect();
-        let cells = cells.iter().any(Option::is_some).then_some(cells)?;
-        let cells = cells.into_iter().map(|cell| cell.unwrap_or_else(|| "-".into()));
-        Some(std::iter::once(line.label.to_owned()).chain(cells).collect())
+    let told = LINES.iter().filter_map(|line| figures(line.label, rows, |row| cell(row, line)));
+    spread(rows, &told.collect::<Vec<_>>(), page);
+    page.title("Measured beside it");
+    let metrics = METRICS.iter().filter_map(|(label, key)| figures(label, rows, |row| row.shown(key)));
+    let latencies = LATENCIES.iter().filter_map(|operation| {
+        figures(&format!("{operation}: p50, p99"), rows, |row| row.latency(operation))
     });
-    page.spread(&["figure"], &ids, &told.collect::<Vec<_>>(), 1);
+    spread(rows, &metrics.chain(latencies).collect::<Vec<_>>(), page);
+}
+
+fn spread(rows: &[Row], told: &[Vec<String>], page: &mut Page) {
+    let ids: Vec<&str> = rows.iter().map(|row| row.configuration).collect();
+    page.spread(&["figure"], &ids, told, 1);
+}
+
+/// A row of a table, if there is anything to tell.
+fn figures(label: &str, rows: &[Row], cell: impl Fn(&Row) -> Option<String>) -> Option<Vec<String>> {
+    let cells: Vec<_> = rows.iter().map(cell).collect();
+    let cells = cells.iter().any(Option::is_some).then_some(cells)?;
+    let cells = cells.into_iter().map(|cell| cell.unwrap_or_else(|| "-".into()));
+    Some(std::iter::once(label.to_owned()).chain(cells).collect())
 }
 
 /// `450,001 (903/s)`.
@@ -103,13 +137,6 @@ mod tests {
             assert_eq!(long, None, "at {width}");
             assert!(text.contains("450,001") && text.contains("903/s"), "at {width}");
         }
-    }
-
-    #[test]
-    fn times_of_the_phases_are_columns_where_there_is_room() {
-        let wide = written(&example::postmark(), Style { width: 132, ascii: false });
-        assert!(wide.contains("29.9 s │"), "{wide}");
-        assert!(wide.contains("┆ creation │"), "no case has the other times: {wide}");
     }
 
     #[test]

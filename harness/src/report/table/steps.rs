@@ -165,10 +165,5 @@ fn columns(report: &RunReport, step: &StepResult) -> Vec<Column> {
         columns.push(column("ended by", cells::ended));
     }
     columns.push(column("read back", cells::read_back));
-    columns.extend([
-        column("creation", cells::creation),
-        column("transactions", cells::transactions),
-        column("deletion", cells::deletion),
-    ]);
     columns
 }
