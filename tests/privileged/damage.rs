@@ -15,20 +15,36 @@ use fsduel_harness::units::{Bytes, Seed};
 use fsduel_harness::verify::{ReadBack, read_back};
 use fsduel_harness::workload::{StepSpec, Workload, sequence};
 use libtest_mimic::Trial;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::lab::Lab;
 use crate::of;
 
 pub fn trials(filesystem: &'static dyn Filesystem) -> Vec<Trial> {
-    vec![of(filesystem, "one_changed_byte_of_a_file_is_seen", changed_byte)]
+    vec![
+        of(filesystem, "one_changed_byte_of_a_file_is_seen", small_files),
+        of(filesystem, "one_changed_byte_of_a_file_of_postmark_is_seen", postmark),
+    ]
+}
+
+/// 64 KiB each, so that no file system keeps them inside its metadata.
+fn small_files(filesystem: &'static dyn Filesystem) {
+    changed_byte(filesystem, "many-small-files", json!({ "count": 20, "file-size": "64KiB" }));
+}
+
+/// Every file has its own content, so that the byte is of one of them alone.
+fn postmark(filesystem: &'static dyn Filesystem) {
+    let sizes = "65536..100000";
+    let plan =
+        json!({ "number": 20, "transactions": 10, "size": sizes, "content": "unique", "delete": false });
+    changed_byte(filesystem, "postmark", plan);
 }
 
 const SEED: Seed = Seed(7);
 const SIZE: Bytes = Bytes::mib(320);
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
-fn changed_byte(filesystem: &'static dyn Filesystem) {
+fn changed_byte(filesystem: &'static dyn Filesystem, workload: &str, parameters: Value) {
     let lab = Lab::new();
     // Every mount of this test is seen by this thread alone.
     enter_private_mounts().unwrap();
@@ -45,34 +61,27 @@ fn changed_byte(filesystem: &'static dyn Filesystem) {
     let options = MkfsOptions { block_size: Bytes(4096), uuid: run_id, seed: SEED, extra: vec![] };
     scratch.mkfs(&filesystem.mkfs(scratch.device().path(), &options)).unwrap();
     scratch.mount(filesystem, filesystem.default_mount_options()).unwrap();
-    // 64 KiB each, so that no file system keeps them inside its metadata.
-    let parameters = json!({ "count": 20, "file-size": "64KiB" });
-    let step = StepSpec {
-        name: "files".into(),
-        workload: "many-small-files".into(),
-        parameters,
-        allow_limit: false,
-    };
+    let step = StepSpec { name: "files".into(), workload: workload.into(), parameters, allow_limit: false };
     let workload = sequence(&[step], Bytes(4096), SIZE, false).unwrap().remove(0);
     write(&scratch, &*workload);
     assert_eq!(read(&scratch, &*workload).checked, Checked::Clean);
-    let content =
-        std::fs::read(scratch.mounted().unwrap().path().join("files/000007")).unwrap_or_else(|_| {
-            let folder = scratch.mounted().unwrap().path().join("files");
-            let mut names: Vec<_> =
-                std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path()).collect();
-            names.sort();
-            std::fs::read(&names[7]).unwrap()
-        });
+    let (name, content) = last_file(&scratch);
     scratch.unmount().unwrap();
     scratch.go_cold().unwrap();
     flip(&scratch, &content[8192..8192 + 64]);
     scratch.mount(filesystem, filesystem.default_mount_options()).unwrap();
     let back = read(&scratch, &*workload);
     assert_eq!(back.checked, Checked::Damaged);
-    assert!(back.details.iter().any(|detail| detail.contains('7')), "{:?}", back.details);
+    assert!(back.details.iter().any(|detail| detail.contains(&name)), "{:?}", back.details);
     scratch.close().unwrap();
     lab.assert_nothing_is_left();
+}
+
+/// The file whose name is the last one, and what is in it.
+fn last_file(scratch: &Scratch) -> (String, Vec<u8>) {
+    let folder = scratch.mounted().unwrap().path().join("files");
+    let path = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path()).max().unwrap();
+    (path.file_name().unwrap().to_str().unwrap().to_owned(), std::fs::read(path).unwrap())
 }
 
 fn write(scratch: &Scratch, workload: &dyn Workload) {

@@ -10,6 +10,7 @@ mod damage;
 mod environment;
 mod lab;
 mod leaks;
+mod postmark;
 mod runs;
 mod stops;
 
@@ -31,6 +32,7 @@ fn main() {
     trials.extend(leaks::trials());
     trials.extend(stops::trials());
     trials.extend(environment::trials());
+    trials.extend(postmark::trials());
     let conclusion = libtest_mimic::run(&arguments, trials);
     if require_all() && !arguments.list && conclusion.num_passed == 0 {
         eprintln!("FSDUEL_REQUIRE_ALL is set, and no test ran");
