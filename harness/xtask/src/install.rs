@@ -31,6 +31,11 @@ pub const TOOLS: [Need; 3] = [
     tool("xfsprogs", "makes and checks xfs", || has_program("mkfs.xfs")),
 ];
 
+/// What PostMark is compared with, and what sees the system calls of both.
+pub const POSTMARK: Need =
+    tool("postmark", "does the same as fsduel postmark, for comparison", || has_program("postmark"));
+pub const STRACE: Need = tool("strace", "shows the system calls of both", || has_program("strace"));
+
 const fn tool(package: &'static str, why: &'static str, is_there: fn() -> bool) -> Need {
     Need { package, elsewhere: package, why, is_there }
 }

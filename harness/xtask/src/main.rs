@@ -16,8 +16,9 @@ cargo xtask demo [SUITE] [OPTIONS]   install what is missing, build, and run
 cargo xtask test [OPTIONS]           install what is missing, and run all tests,
                                      those on real devices as root
 cargo xtask lint                     format, clippy, documentation
-cargo xtask bench                    what the harness itself costs, beside its
-                                     limits (root; some minutes)
+cargo xtask bench [postmark]         what the harness itself costs, beside its
+                                     limits (root; some minutes); or only that
+                                     beside the program PostMark
 
 They install packages on Debian and Ubuntu (with sudo when not root), and say
 which before they do. Elsewhere they say what to install. OPTIONS are passed on.
@@ -30,7 +31,7 @@ fn main() -> ExitCode {
         ["demo", more @ ..] => tasks::demo(more),
         ["test", more @ ..] => tasks::test(more),
         ["lint"] => tasks::lint(),
-        ["bench"] => tasks::bench(),
+        ["bench"] | ["bench", "postmark"] => tasks::bench(&words[1..]),
         ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             return ExitCode::SUCCESS;
