@@ -2,13 +2,15 @@
 //!
 //! A plain program and no timed test: timings of a machine that does something else prove nothing,
 //! so a limit that is missed there is told and not held against the code. `cargo xtask bench`
-//! builds the program that is measured and starts this as root.
+//! builds the program that is measured and starts this as root; `cargo xtask bench postmark` does
+//! the last part only.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table is what it is for")]
 
 mod load;
 mod memory;
 mod own_work;
 mod peer;
+mod postmark;
 mod program;
 mod setup;
 mod table;
@@ -37,10 +39,14 @@ fn main() -> ExitCode {
 fn rows() -> Result<Vec<Row>> {
     // First, while this process has one thread only: children share the namespace.
     fsduel_harness::sys::namespace::enter_private_mounts()?;
+    if std::env::args().any(|word| word == "postmark") {
+        return postmark::rows();
+    }
     let mut rows = told(setup::rows()?);
     rows.extend(told(vec![own_work::row()?]));
     rows.extend(told(memory::rows()?));
     rows.extend(told(vec![peer::row()?]));
+    rows.extend(told(postmark::rows()?));
     Ok(rows)
 }
 
