@@ -54,31 +54,31 @@ struct Took {
     user: f64,
 }
 
+/// Ours and theirs.
+type Pair = (Took, Took);
+
 fn beside(name: &str) -> Result<[Row; 2]> {
+    let filesystem = by_name(name).ok_or_else(|| Error::new(format!("find {name}")))?;
     let pairs = match lack()? {
         Some(lack) => Err(lack),
-        None => Ok(pairs(by_name(name).ok_or_else(|| Error::new(format!("find {name}")))?)?),
+        None => Ok(pairs(filesystem)?),
     };
-    let row = |what: &str, of: fn(&Took) -> f64| {
-        let of_pairs = |value: &dyn Fn(&(Took, Took)) -> f64| {
-            pairs
-                .as_ref()
-                .map(|pairs| median(&mut pairs.iter().map(value).collect::<Vec<_>>()))
-                .map_err(Clone::clone)
-        };
-        let seconds = match (of_pairs(&|(ours, _)| of(ours)), of_pairs(&|(_, theirs)| of(theirs))) {
-            (Ok(ours), Ok(theirs)) => format!(" (fsduel {ours:.2} s, postmark {theirs:.2} s)"),
-            _ => String::new(),
-        };
-        Row {
-            what: format!("PostMark's work on {name}: {what}, as a multiple of postmark's{seconds}"),
-            value: of_pairs(&|(ours, theirs)| of(ours) / of(theirs)),
-            limit: Some(1.0),
-            unit: "",
-            n: pairs.as_ref().map_or(0, Vec::len),
-        }
-    };
+    let row = |what: &str, of| row(format!("PostMark's work on {name}: {what}"), &pairs, of);
     Ok([row("wall time", |took| took.wall), row("user CPU", |took| took.user)])
+}
+
+/// The median of the ratios; in words, the median of each program.
+fn row(what: String, pairs: &Result<Vec<Pair>, String>, of: fn(&Took) -> f64) -> Row {
+    let limit = Some(1.0);
+    let pairs = match pairs {
+        Ok(pairs) => pairs,
+        Err(lack) => return Row { what, value: Err(lack.clone()), limit, unit: "", n: 0 },
+    };
+    let of_all = |value: &dyn Fn(&Pair) -> f64| median(&mut pairs.iter().map(value).collect::<Vec<_>>());
+    let (ours, theirs) = (of_all(&|(ours, _)| of(ours)), of_all(&|(_, theirs)| of(theirs)));
+    let ratio = of_all(&|(ours, theirs)| of(ours) / of(theirs));
+    let what = format!("{what} {ours:.2} s, as a multiple of postmark's {theirs:.2} s");
+    Row { what, value: Ok(ratio), limit, unit: "", n: pairs.len() }
 }
 
 /// Why there is nothing to compare.
@@ -90,7 +90,7 @@ fn lack() -> Result<Option<String>> {
     Ok((free < SIZE).then(|| format!("less than {} bytes are free in /var/tmp", SIZE.0)))
 }
 
-fn pairs(filesystem: &'static dyn Filesystem) -> Result<Vec<(Took, Took)>> {
+fn pairs(filesystem: &'static dyn Filesystem) -> Result<Vec<Pair>> {
     let fsduel = program::path()?;
     let ours = || on(filesystem, Command::new(&fsduel).args(["postmark", "c", "--no-verify", "--quiet"]));
     let theirs = || on(filesystem, Command::new("postmark").arg("c"));
