@@ -274,6 +274,9 @@ pub trait Ops {
     fn seek_end(&mut self, _file: Handle) -> Result<()> {
         Ok(())
     }
+    /// The next call follows directly on the one before, with no work between them: it needs no time
+    /// stamp of its own.
+    fn directly(&mut self) {}
     /// A part of the work begins, which is timed on its own.
     fn phase(&mut self, _name: &'static str) {}
     /// Look at what was made while the clock stands still: what `look` calls is not counted. An

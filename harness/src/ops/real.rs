@@ -42,6 +42,9 @@ pub struct Real<'a> {
     aside: Aside,
     /// The clock stands still, and nothing is counted.
     is_aside: bool,
+    /// The next call begins where the one before ended.
+    directly: bool,
+    last_op: Op,
     block_size: Option<u64>,
     postmark: Option<Postmark>,
 }
@@ -102,6 +105,8 @@ impl<'a> Real<'a> {
             phases: Phases::default(),
             aside: Aside::default(),
             is_aside: false,
+            directly: false,
+            last_op: Op::Open,
             block_size: None,
             postmark: None,
         }
@@ -128,16 +133,20 @@ impl<'a> Real<'a> {
     }
 
     fn begin(&mut self) -> Instant {
+        if let (true, Some(clock)) = (std::mem::take(&mut self.directly), &self.clock) {
+            return clock.last;
+        }
         let now = Instant::now();
         self.clock.get_or_insert_with(|| Clock::new(now, self.samples.interval()));
         now
     }
 
-    /// The end of the call before, for one that follows directly.
+    /// The end of the call before, for one that follows directly. Whoever reads looks at the bytes
+    /// before the next call.
     fn follow(&mut self) -> Instant {
         match &self.clock {
-            Some(clock) => clock.last,
-            None => self.begin(),
+            Some(clock) if self.last_op != Op::Read => clock.last,
+            _ => self.begin(),
         }
     }
 
@@ -173,6 +182,7 @@ impl<'a> Real<'a> {
             return;
         }
         let now = Instant::now();
+        self.last_op = op;
         if succeeded {
             self.latencies.record(op, now - begun);
             self.counts.add(op, 1);
@@ -355,6 +365,10 @@ impl Ops for Real<'_> {
             |real| real.path_of(file),
             |real| rustix::fs::seek(real.fd(file)?, rustix::fs::SeekFrom::End(0)).map(drop),
         )
+    }
+
+    fn directly(&mut self) {
+        self.directly = true;
     }
 
     fn phase(&mut self, name: &'static str) {

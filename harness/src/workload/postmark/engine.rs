@@ -49,9 +49,10 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Take the digest of all operations, too.
-    pub(super) fn with_digest(mut self) -> Self {
+    /// Only count, and take the digest of all operations.
+    pub(super) fn planned(mut self) -> Self {
         self.digest = Some(Sha256::new());
+        self.files.is_idle = true;
         self
     }
 

@@ -210,7 +210,7 @@ pub fn in_place(settings: &Settings, options: &Options) -> Result<Arc<dyn Worklo
 /// As [`Settings::check`].
 pub fn plan(settings: &Settings, options: &Options) -> Result<(Postmark, String)> {
     settings.check()?;
-    let mut engine = Engine::new(settings, *options, None, Seed(0)).with_digest();
+    let mut engine = Engine::new(settings, *options, None, Seed(0)).planned();
     match engine.run(&mut Plan::counting()) {
         Ok(()) => Ok((engine.counts(), engine.digest())),
         Err(Trouble::Failed(failure)) => Err(failure).cannot(|| "plan the run".into()),
