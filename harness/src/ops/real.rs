@@ -383,8 +383,8 @@ impl Ops for Real<'_> {
     }
 }
 
-/// Those of the C library, but for a link, which is never followed. What PostMark makes has the
-/// modes that PostMark gives it.
+/// Those of the C library, but for a link, which is never followed. PostMark's files have the modes
+/// that PostMark gives them; its directories, 0700 there, have those of all directories here.
 fn flags(how: How) -> (OFlags, Mode) {
     let (flags, mode) = match how {
         How::New => (OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, 0o644),
