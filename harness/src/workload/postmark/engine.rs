@@ -66,7 +66,7 @@ impl<'a> Engine<'a> {
         self.counters.finish(self.settings, self.random.draws())
     }
 
-    /// The operation at work, from 1; 0 before the first.
+    /// The operation at work or, between two, the next one; from 1.
     pub(super) fn operation(&self) -> u64 {
         self.counters.counts.file_operations_count + 1
     }

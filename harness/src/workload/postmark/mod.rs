@@ -30,7 +30,7 @@ use self::files::Trouble;
 use super::shared::parameters::{self, Parameter, Span};
 use super::{Build, Ended, Fullest, Row, Workload};
 use crate::error::{Cannot, Error, Result};
-use crate::ops::{self, Ops, Plan, Reach, UpTo};
+use crate::ops::{self, Op, Ops, Plan, Reach, UpTo};
 use crate::result::Postmark;
 use crate::units::{Bytes, Seed};
 
@@ -247,7 +247,10 @@ impl Workload for PostmarkRun {
         match done {
             Ok(()) => Ok(Ended::Completed),
             Err(Trouble::Differs(text)) => Ok(Ended::Differs(text)),
-            Err(Trouble::Failed(failure)) if failure.is_limit() => {
+            // Directories belong to no operation.
+            Err(Trouble::Failed(failure))
+                if failure.is_limit() && !matches!(failure.op, Op::Mkdir | Op::Rmdir) =>
+            {
                 Ok(Ended::Limit(failure, engine.operation()))
             }
             Err(Trouble::Failed(failure)) => Err(failure),
