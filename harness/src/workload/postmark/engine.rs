@@ -230,9 +230,10 @@ impl<'a> Engine<'a> {
     /// Add an operation to the list.
     fn note(&mut self, letter: char, slot: u32, bytes: u32) {
         use std::fmt::Write as _;
-        self.counters.counts.file_operations_count += 1;
+        let entry = self.slots.entry(slot);
+        self.counters.operation([letter.into(), entry.number, entry.directory, bytes]);
         let Some(digest) = &mut self.digest else { return };
-        self.files.names.typed_file(self.slots.entry(slot), &mut self.line);
+        self.files.names.typed_file(entry, &mut self.line);
         writeln!(self.line, " {bytes}").expect("a String takes it");
         digest.update([letter as u8, b' ']);
         digest.update(&self.line);

@@ -229,7 +229,13 @@ fn build(build: &Build) -> Result<Arc<dyn Workload>> {
     let parameters: Parameters = parameters::read(build)?;
     let settings = parameters.settings();
     settings.check()?;
-    Ok(Arc::new(PostmarkRun { step: Some(build.step.to_owned()), settings, options: parameters.options() }))
+    let options = parameters.options();
+    if options.bug_compatible && !options.delete {
+        return Err(Error::usage("keep the files of a run that goes on after failures")
+            .because("no plan knows what is in them, so they cannot be read back")
+            .next("leave out one of bug-compatible and delete = false (--verify full)"));
+    }
+    Ok(Arc::new(PostmarkRun { step: Some(build.step.to_owned()), settings, options }))
 }
 
 impl PostmarkRun {

@@ -83,15 +83,18 @@ static GO_ON: AtomicBool = AtomicBool::new(false);
 
 fn step(settings: &Settings, options: &Options) -> Arc<dyn Workload> {
     let parameters = parameters(settings, options);
-    let here = Build {
+    build(&build_of(&parameters)).unwrap()
+}
+
+fn build_of(parameters: &Value) -> Build<'_> {
+    Build {
         step: "mail",
-        parameters: &parameters,
+        parameters,
         earlier: &[],
         block_size: Bytes(4096),
         image_size: Bytes::gib(2),
         compressing: false,
-    };
-    build(&here).unwrap()
+    }
 }
 
 fn real(folder: &Path) -> Real<'static> {
@@ -110,6 +113,8 @@ fn real_files_give_the_same_counts_and_nothing_is_left_but_directories() {
         let counts = record.postmark.unwrap();
         assert_eq!(counted(&counts), expected(vector), "{}", vector["name"]);
         assert_eq!(work.digest(Seed(1), &counts), vector["ops_sha256"].as_str().map(str::to_owned));
+        let other = Postmark { operations_hash: counts.operations_hash ^ 1, ..counts.clone() };
+        assert_eq!(work.digest(Seed(1), &other), None, "equal counts are not enough");
         assert_eq!(record.counts.written_bytes, counts.written_bytes);
         assert_eq!(record.counts.read_bytes, counts.read_bytes);
         assert_eq!(record.errnos, []);
@@ -375,4 +380,12 @@ fn a_count_that_is_cut_short_is_none() {
     let all = crate::workload::totals(&*work, Seed(1), u64::MAX).unwrap().unwrap().total();
     assert!(crate::workload::totals(&*work, Seed(1), all).is_ok());
     assert!(crate::workload::totals(&*work, Seed(1), all - 1).is_err());
+}
+
+#[test]
+fn files_that_no_plan_knows_are_not_kept() {
+    let options = Options { bug_compatible: true, delete: false, ..Options::default() };
+    let parameters = parameters(&Settings::default(), &options);
+    let error = build(&build_of(&parameters)).err().unwrap();
+    assert!(error.to_string().contains("goes on after failures"), "{error}");
 }
