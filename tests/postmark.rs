@@ -235,6 +235,42 @@ fn with_file_systems_a_dry_run_shows_the_plan_and_the_counts() {
 }
 
 #[test]
+fn json_on_standard_output_is_only_json_whatever_is_planned() {
+    let folder = folder("set location a\nrun\n");
+    for arguments in [["--dry-run"].as_slice(), &["--dry-run", "--fs", "ext4"]] {
+        let told = run(folder.path(), &[arguments, &["--json", "-"]].concat());
+        assert_eq!(told.code, 0, "{}", told.err);
+        let report: Value = serde_json::from_str(&told.out).unwrap();
+        assert_eq!(report["cases"][0]["steps"][0]["facts"]["postmark"]["created_count"], 764);
+    }
+}
+
+#[test]
+fn only_what_was_verified_is_clean() {
+    let folder = folder("set location a\nrun\n");
+    for (option, checked) in
+        [("--verify=reads", "clean"), ("--no-verify", "not_checked"), ("--bug-compatible", "not_checked")]
+    {
+        let told = run(folder.path(), &[option, "--json", "-"]);
+        let report: Value = serde_json::from_str(&told.out).unwrap();
+        assert_eq!(report["cases"][0]["steps"][0]["read_back"], checked, "{option}");
+        assert_eq!(report["cases"][0]["verify"]["read_back"], checked, "{option}");
+    }
+}
+
+#[test]
+fn a_place_with_numbered_files_of_others_passes_and_keeps_them() {
+    let folder = folder(
+        "set location a\nset location +a/\nset subdirectories 3\nrun\n\
+                         set location a\nset number 50\nset transactions 100\nrun\n",
+    );
+    fs::write(folder.path().join("a/20140625"), "mine").unwrap();
+    let told = run(folder.path(), &["--strict"]);
+    assert_eq!(told.code, 0, "{}", told.err);
+    assert_eq!(names(&folder.path().join("a")), ["20140625"]);
+}
+
+#[test]
 fn standard_input_is_never_read() {
     let folder = folder("set location a\n");
     let mut child = program(folder.path(), &["--quiet"]).stdin(Stdio::piped()).spawn().unwrap();

@@ -2,7 +2,8 @@
 //!
 //! A mail server's day is not its first minute: making the files, using them and removing them are
 //! timed apart, as PostMark does it, but exactly. A pause in which the tree was looked at lies in
-//! none of them and in no other time; its own is told here.
+//! none of them and in no other time; its own is told here. What the kernel does by itself goes on
+//! meanwhile: it may write back, which shortens the sync that comes later.
 
 use super::{Measurement, Metric, Started, Stop, Target};
 use crate::error::Result;

@@ -44,7 +44,6 @@ pub struct Real<'a> {
     is_aside: bool,
     /// The next call begins where the one before ended.
     directly: bool,
-    last_op: Op,
     block_size: Option<u64>,
     postmark: Option<Postmark>,
 }
@@ -106,7 +105,6 @@ impl<'a> Real<'a> {
             aside: Aside::default(),
             is_aside: false,
             directly: false,
-            last_op: Op::Open,
             block_size: None,
             postmark: None,
         }
@@ -141,12 +139,11 @@ impl<'a> Real<'a> {
         now
     }
 
-    /// The end of the call before, for one that follows directly. Whoever reads looks at the bytes
-    /// before the next call.
+    /// The end of the call before, for one that follows directly.
     fn follow(&mut self) -> Instant {
         match &self.clock {
-            Some(clock) if self.last_op != Op::Read => clock.last,
-            _ => self.begin(),
+            Some(clock) => clock.last,
+            None => self.begin(),
         }
     }
 
@@ -182,7 +179,6 @@ impl<'a> Real<'a> {
             return;
         }
         let now = Instant::now();
-        self.last_op = op;
         if succeeded {
             self.latencies.record(op, now - begun);
             self.counts.add(op, 1);
@@ -397,8 +393,8 @@ impl Ops for Real<'_> {
     }
 }
 
-/// Those of the C library, but for a link, which is never followed. What PostMark makes has the
-/// modes that PostMark gives it.
+/// Those of the C library, but for a link, which is never followed. PostMark's files have the modes
+/// that PostMark gives them; its directories, 0700 there, have those of all directories here.
 fn flags(how: How) -> (OFlags, Mode) {
     let (flags, mode) = match how {
         How::New => (OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, 0o644),

@@ -51,6 +51,10 @@ pub struct Postmark {
     pub live_peak_count: u64,
     /// Bytes in files at the fullest moment.
     pub live_peak_bytes: u64,
+    /// A cheap hash of all operations in their order: equal counts alone do not prove that the
+    /// operations of a plan were those of a run. It is not stored.
+    #[serde(skip)]
+    pub operations_hash: u64,
 }
 
 /// Whole seconds as PostMark takes them from `time()`; a difference of 0 is taken as 1.

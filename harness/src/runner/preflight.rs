@@ -82,8 +82,10 @@ pub(super) fn sum(numbers: impl Iterator<Item = u64>) -> u64 {
 
 /// What one step makes, alone.
 fn own(step: &str, workload: &Arc<dyn Workload>, resolved: &Resolved) -> Result<Work> {
-    // Every entry takes more than this of the image, for each of its calls: no need to count on.
-    let most = resolved.image_size.0 / 32;
+    let fullest = workload.fullest(resolved.seed);
+    // Every entry takes more than this of the image, for each of its calls: no need to count on,
+    // unless room is used again.
+    let most = if fullest.is_some() { u64::MAX } else { resolved.image_size.0 / 32 };
     let counts = workload::totals(&**workload, resolved.seed, most).map_err(|_| {
         let doing =
             format!("fit step {step}: no file system has room for so many files in {}", resolved.image_size);
@@ -95,7 +97,7 @@ fn own(step: &str, workload: &Arc<dyn Workload>, resolved: &Resolved) -> Result<
         let written = Bytes(sum(sizes.iter().map(|size| size.0)));
         return Ok(Work { files: 1, filled, written, ..Work::default() });
     };
-    let fullest = workload.fullest(resolved.seed).unwrap_or(Fullest {
+    let fullest = fullest.unwrap_or(Fullest {
         files: counts.of(Op::Create),
         directories: counts.of(Op::Mkdir),
         payload: Bytes(counts.written_bytes),

@@ -105,8 +105,10 @@ pub fn totals(workload: &dyn Workload, seed: Seed, most: u64) -> ops::Result<Opt
     }
     let mut plan = ops::Plan::counting();
     let reach = ops::Reach { operations: Some(most), ..ops::Reach::default() };
-    workload.run(&mut ops::UpTo::new(&mut plan, reach), seed)?;
-    Ok(Some(plan.finish().counts))
+    match workload.run(&mut ops::UpTo::new(&mut plan, reach), seed)? {
+        Ended::Limit(failure, _) => Err(failure),
+        _ => Ok(Some(plan.finish().counts)),
+    }
 }
 
 /// Build the workloads of a case: each knows the trees that the steps before it left.

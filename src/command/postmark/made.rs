@@ -4,7 +4,7 @@ use fsduel_harness::Result;
 use serde_json::{Value, json};
 
 use crate::cli::{PostmarkArguments, Verify};
-use crate::command::run::all;
+use crate::command::run::{all, check_destinations, json_is_stdout};
 use crate::parts::directory::Run;
 use crate::parts::postmark::{Action, Script, parameters};
 use crate::parts::{self, StepSpec};
@@ -27,9 +27,13 @@ pub fn run(arguments: &PostmarkArguments, script: &Script, runs: &[Run]) -> Resu
     let title = format!("PostMark, {}", arguments.config.display());
     let plan = parts::plan_steps(&called, &title, &steps(runs), shared)?;
     if shared.results.dry_run {
-        let code = all(&shared.results, &[plan])?;
-        super::print("\n")?;
-        return here::plan(&shared.results, script, runs, &title).map(|_| code);
+        if json_is_stdout(&shared.results) {
+            check_destinations(&shared.results, &[plan.suite()])?;
+        } else {
+            all(&shared.results, &[plan])?;
+            super::print("\n")?;
+        }
+        return here::plan(&shared.results, script, runs, &title);
     }
     for action in &script.actions {
         if let Action::Run { report_to: Some(file), .. } = action {

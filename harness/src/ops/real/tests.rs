@@ -101,3 +101,29 @@ fn progress_is_told_once_a_second_and_bytes_are_sampled_more_often() {
     assert!(series.t_s.len() > told.len() + 2, "{:?}", series.t_s);
     assert_eq!((told[0].0 - 1) * 100, told[0].1, "one create, and 100 bytes in each write");
 }
+
+#[test]
+fn a_pause_lies_in_no_count_no_latency_and_no_part_of_the_work() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut real = real(&directory);
+    real.phase("before");
+    real.mkdir("a").unwrap();
+    let busy = Duration::from_millis(200);
+    real.aside(&mut |ops| {
+        let begun = Instant::now();
+        while begun.elapsed() < busy {
+            ops.stat("a")?;
+        }
+        Ok(())
+    })
+    .unwrap();
+    real.phase("after");
+    real.mkdir("b").unwrap();
+    let record = real.into_record();
+    assert_eq!(record.latency.keys().collect::<Vec<_>>(), ["mkdir"]);
+    assert_eq!((record.counts.total(), record.series[0].value.last()), (2, Some(&0.0)));
+    assert!(record.aside.time >= busy, "{:?}", record.aside);
+    assert!(record.aside.cpu.user + record.aside.cpu.kernel > Duration::ZERO, "{:?}", record.aside);
+    let last = record.phases.last().unwrap();
+    assert!(last.ended < busy && last.begun < busy, "{:?}", record.phases);
+}

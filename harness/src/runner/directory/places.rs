@@ -78,8 +78,7 @@ fn top(settings: &Settings, name: &str) -> bool {
 
 /// Whether a file of the run can have this name: they are numbered from 1.
 fn is_file(settings: &Settings, name: &str) -> bool {
-    let most = u64::from(settings.number) + u64::from(settings.transactions);
-    number(name).is_some_and(|number| (1..=most).contains(&number))
+    number(name).is_some_and(|number| (1..=settings.highest_number()).contains(&number))
 }
 
 /// A number as `%d` prints it.

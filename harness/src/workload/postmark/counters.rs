@@ -3,6 +3,9 @@
 use crate::result::Postmark;
 use crate::workload::postmark::settings::Settings;
 
+/// Odd, and with its bits spread: 2^64 divided by the golden ratio.
+const HASH_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// The counts so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counters {
@@ -45,6 +48,15 @@ impl Counters {
         self.counts.live_peak_count = self.counts.live_peak_count.max(live);
     }
 
+    /// An operation was done, on what the words tell.
+    pub(super) fn operation(&mut self, words: [u32; 4]) {
+        self.counts.file_operations_count += 1;
+        let hash = &mut self.counts.operations_hash;
+        for word in words {
+            *hash = (*hash ^ u64::from(word)).wrapping_mul(HASH_FACTOR).rotate_left(29);
+        }
+    }
+
     /// The counts of the whole run, with those that follow from others.
     pub(super) fn finish(&self, settings: &Settings, draws: u64) -> Postmark {
         let counts = self.counts.clone();
@@ -81,6 +93,20 @@ fn whole(sum: f32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_hash_tells_the_order_and_each_part_of_operations() {
+        let hash = |operations: &[[u32; 4]]| {
+            let mut counters = Counters::default();
+            operations.iter().for_each(|words| counters.operation(*words));
+            counters.finish(&Settings::default(), 0).operations_hash
+        };
+        let (a, b) = ([67, 1, 0, 500], [68, 2, 0, 0]);
+        assert_eq!(hash(&[a, b]), hash(&[a, b]));
+        for other in [[b, a], [a, a], [a, [68, 2, 1, 0]], [a, [68, 3, 0, 0]], [[82, 1, 0, 500], b]] {
+            assert_ne!(hash(&[a, b]), hash(&other), "{other:?}");
+        }
+    }
 
     #[test]
     fn a_sum_in_single_precision_sticks_where_half_a_step_exceeds_the_amount() {

@@ -67,7 +67,7 @@ impl<'a> Engine<'a> {
         self.counters.finish(self.settings, self.random.draws())
     }
 
-    /// The operation at work, from 1; 0 before the first.
+    /// The operation at work or, between two, the next one; from 1.
     pub(super) fn operation(&self) -> u64 {
         self.counters.counts.file_operations_count + 1
     }
@@ -231,9 +231,10 @@ impl<'a> Engine<'a> {
     /// Add an operation to the list.
     fn note(&mut self, letter: char, slot: u32, bytes: u32) {
         use std::fmt::Write as _;
-        self.counters.counts.file_operations_count += 1;
+        let entry = self.slots.entry(slot);
+        self.counters.operation([letter.into(), entry.number, entry.directory, bytes]);
         let Some(digest) = &mut self.digest else { return };
-        self.files.names.typed_file(self.slots.entry(slot), &mut self.line);
+        self.files.names.typed_file(entry, &mut self.line);
         writeln!(self.line, " {bytes}").expect("a String takes it");
         digest.update([letter as u8, b' ']);
         digest.update(&self.line);

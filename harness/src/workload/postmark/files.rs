@@ -29,11 +29,37 @@ impl From<Failure> for Trouble {
 
 type Done = Result<(), Trouble>;
 
+/// What a listing says of a number that the run used.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    /// It must not be there: it was deleted.
+    Gone,
+    /// It must be there, and was not seen yet.
+    Missing,
+    /// It must be there, and is: in each of the ways in which its directory is written.
+    Listed,
+}
+
+/// Whether failures of `read`, `write` and `close` are passed over: PostMark does not look.
+#[derive(Clone, Copy)]
+struct Lenient(bool);
+
+impl Lenient {
+    fn pass<T>(self, outcome: ops::Result<T>, instead: T) -> ops::Result<T> {
+        match outcome {
+            Err(failure) if self.0 && !failure.is_stop() => Ok(instead),
+            other => other,
+        }
+    }
+}
+
 /// Bytes for files, and room for what is read.
 pub(super) struct Files {
     pub(super) names: Names,
     options: Options,
     buffering: bool,
+    /// Files with higher numbers are somebody else's.
+    highest: u64,
     read_block: u64,
     write_block: u64,
     bytes: Bytes,
@@ -91,6 +117,7 @@ impl Files {
             names,
             options,
             buffering: settings.buffering,
+            highest: settings.highest_number(),
             read_block: settings.read.into(),
             write_block: settings.write.into(),
             bytes: Bytes { pool, unique, made: vec![] },
@@ -157,29 +184,24 @@ impl Files {
         self.key += 1;
         slots.begin_piece(slot, self.key);
         let (key, made) = (self.key, &mut self.bytes);
-        let lenient = self.options.bug_compatible;
         let makes = self.options.content == Content::Unique;
+        let lenient = Lenient(self.options.bug_compatible);
         stream::writes(way, amount.into(), self.write_block, &mut |part| {
             let mut left = made.of(key, part.start, part.end - part.start);
             loop {
                 if !makes {
                     ops.directly();
                 }
-                match ops.write(file, left) {
-                    Ok(taken) => {
-                        slots.grow_piece(slot, bytes(taken));
-                        left = &left[taken..];
-                    }
-                    // PostMark does not look, and goes on with the next block.
-                    Err(failure) if lenient && !failure.is_stop() => return Ok(()),
-                    Err(failure) => return Err(failure),
-                }
+                let taken = lenient.pass(ops.write(file, left).map(Some), None)?;
+                let Some(taken) = taken else { return Ok(()) };
+                slots.grow_piece(slot, bytes(taken));
+                left = &left[taken..];
                 if left.is_empty() {
                     return Ok(());
                 }
             }
         })?;
-        Ok(ops.close(file)?)
+        Ok(lenient.pass(ops.close(file), ())?)
     }
 
     /// Through a stream, whose buffer the file system chooses, or bare.
@@ -200,34 +222,36 @@ impl Files {
         let size = u64::from(slots.entry(slot).size);
         ops.expect_size(file, size);
         let way = self.way(file, ops)?;
+        let lenient = Lenient(self.options.bug_compatible);
         let compares = self.options.verify && !self.options.bug_compatible && ops.reads_bytes();
         if compares {
             slots.pieces(slot, &mut self.pieces);
         }
-        let (mut at, mut differs) = (0, None);
+        let (mut at, mut got, mut differs) = (0, 0, None);
         let (into, made, pieces) = (&mut self.read, &mut self.bytes, &self.pieces);
+        let mut compare = |at, read: &[u8]| {
+            if compares && differs.is_none() {
+                differs = difference(pieces, at, read, made);
+            }
+        };
+        // Comparing comes before the next call or after the last one: between a read and the close
+        // it would be taken for a part of the close.
         stream::reads(way, size, self.read_block, &mut |length| {
+            compare(at, &into[..got]);
+            at += got as u64;
             if into.len() < index(length) {
                 into.resize(index(length), 0);
             }
             if !compares {
                 ops.directly();
             }
-            let got = ops.read(file, &mut into[..index(length)])?;
-            if compares && differs.is_none() {
-                differs = difference(pieces, at, &into[..got], made);
-            }
-            at += got as u64;
+            got = lenient.pass(ops.read(file, &mut into[..index(length)]), 0)?;
             Ok(got as u64)
         })?;
-        if !compares {
-            ops.directly();
-        }
-        ops.close(file)?;
-        if compares {
-            self.judge(size, at, differs)?;
-        }
-        Ok(())
+        lenient.pass(ops.close(file), ())?;
+        compare(at, &into[..got]);
+        let is_known = ops.reads_bytes() && !self.options.bug_compatible;
+        if is_known { self.judge(size, at + got as u64, differs) } else { Ok(()) }
     }
 
     fn judge(&self, size: u64, read: u64, differs: Option<u64>) -> Done {
@@ -264,19 +288,18 @@ impl Files {
     }
 
     fn listed(&mut self, slots: &Slots, created: u64, ops: &mut dyn Ops) -> Done {
-        let mut missing = vec![false; index(created) + 1];
-        slots.files().for_each(|slot| missing[slots.entry(slot).number as usize] = true);
-        for directory in 0..self.names.count() {
+        let mut seen = vec![Seen::Gone; index(created) + 1];
+        slots.files().for_each(|slot| seen[slots.entry(slot).number as usize] = Seen::Missing);
+        for directory in (0..self.names.count()).filter(|number| self.names.home(*number) == *number) {
             self.names.directory(directory, &mut self.path);
             let mut extra = None;
             ops.readdir(&self.path, &mut |name, kind| {
-                let number =
-                    name.parse().ok().filter(|_| kind == Kind::File && !name.starts_with(['+', '0']));
-                let expected = number.and_then(|number: usize| missing.get_mut(number));
-                match (expected, number) {
-                    (Some(missing), _) if *missing => *missing = false,
-                    (_, Some(_)) => extra = Some(name.to_owned()),
-                    _ => {}
+                let is_number = kind == Kind::File && !name.starts_with(['+', '0']);
+                let number = name.parse().ok().filter(|number| is_number && *number <= self.highest);
+                match number.map(|number| seen.get_mut(index(number))) {
+                    Some(None | Some(Seen::Gone)) => extra = Some(name.to_owned()),
+                    Some(Some(seen)) => *seen = Seen::Listed,
+                    None => {}
                 }
             })?;
             if let Some(name) = extra {
@@ -286,13 +309,13 @@ impl Files {
                 )));
             }
         }
-        slots.files().try_for_each(|slot| self.look_at(slot, slots, &missing, ops))
+        slots.files().try_for_each(|slot| self.look_at(slot, slots, &seen, ops))
     }
 
-    fn look_at(&mut self, slot: u32, slots: &Slots, missing: &[bool], ops: &mut dyn Ops) -> Done {
+    fn look_at(&mut self, slot: u32, slots: &Slots, seen: &[Seen], ops: &mut dyn Ops) -> Done {
         let entry = slots.entry(slot);
         self.names.file(entry, &mut self.path);
-        if missing[entry.number as usize] {
+        if seen[entry.number as usize] == Seen::Missing {
             return Err(Trouble::Differs(format!("{} is not listed in its directory", self.path)));
         }
         let (size, wanted) = (ops.stat(&self.path)?, u64::from(entry.size));

@@ -30,7 +30,7 @@ use self::files::Trouble;
 use super::shared::parameters::{self, Parameter, Span};
 use super::{Build, Ended, Fullest, Row, Workload};
 use crate::error::{Cannot, Error, Result};
-use crate::ops::{self, Ops, Plan, Reach, UpTo};
+use crate::ops::{self, Op, Ops, Plan, Reach, UpTo};
 use crate::result::Postmark;
 use crate::units::{Bytes, Seed};
 
@@ -229,7 +229,13 @@ fn build(build: &Build) -> Result<Arc<dyn Workload>> {
     let parameters: Parameters = parameters::read(build)?;
     let settings = parameters.settings();
     settings.check()?;
-    Ok(Arc::new(PostmarkRun { step: Some(build.step.to_owned()), settings, options: parameters.options() }))
+    let options = parameters.options();
+    if options.bug_compatible && !options.delete {
+        return Err(Error::usage("keep the files of a run that goes on after failures")
+            .because("no plan knows what is in them, so they cannot be read back")
+            .next("leave out one of bug-compatible and delete = false (--verify full)"));
+    }
+    Ok(Arc::new(PostmarkRun { step: Some(build.step.to_owned()), settings, options }))
 }
 
 impl PostmarkRun {
@@ -247,7 +253,10 @@ impl Workload for PostmarkRun {
         match done {
             Ok(()) => Ok(Ended::Completed),
             Err(Trouble::Differs(text)) => Ok(Ended::Differs(text)),
-            Err(Trouble::Failed(failure)) if failure.is_limit() => {
+            // Directories belong to no operation.
+            Err(Trouble::Failed(failure))
+                if failure.is_limit() && !matches!(failure.op, Op::Mkdir | Op::Rmdir) =>
+            {
                 Ok(Ended::Limit(failure, engine.operation()))
             }
             Err(Trouble::Failed(failure)) => Err(failure),

@@ -4,6 +4,7 @@
 //! uses the names as they were typed. The digest of the operations has the typed ones either way.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use super::settings::{Location, Settings};
 use super::slots::Entry;
@@ -107,8 +108,8 @@ impl Names {
     /// The first directory that is the same as this one: a location can be written in two ways.
     pub(super) fn home(&self, number: u32) -> u32 {
         let each = self.subdirectories.max(1);
-        let place = &self.real[(number / each) as usize];
-        let first = self.real.iter().position(|other| other == place).unwrap_or_default();
+        let place = Path::new(&self.real[(number / each) as usize]);
+        let first = self.real.iter().position(|other| Path::new(other) == place).unwrap_or_default();
         u32::try_from(first).unwrap_or_default() * each + number % each
     }
 

@@ -89,6 +89,12 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// No file can have a higher number: each transaction makes one at most.
+    #[must_use]
+    pub fn highest_number(&self) -> u64 {
+        u64::from(self.number) + u64::from(self.transactions)
+    }
+
     /// Refuse what PostMark itself cannot run.
     ///
     /// # Errors
@@ -138,7 +144,7 @@ impl Settings {
 
     /// The longest name: of the last file, in the last subdirectory.
     fn check_names(&self) -> Result<()> {
-        let most = u64::from(self.number) + u64::from(self.transactions);
+        let most = self.highest_number();
         let below = match self.subdirectories {
             0 | 1 => most.to_string(),
             count => format!("s{}/{most}", count - 1),

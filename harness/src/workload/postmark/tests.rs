@@ -83,15 +83,18 @@ static GO_ON: AtomicBool = AtomicBool::new(false);
 
 fn step(settings: &Settings, options: &Options) -> Arc<dyn Workload> {
     let parameters = parameters(settings, options);
-    let here = Build {
+    build(&build_of(&parameters)).unwrap()
+}
+
+fn build_of(parameters: &Value) -> Build<'_> {
+    Build {
         step: "mail",
-        parameters: &parameters,
+        parameters,
         earlier: &[],
         block_size: Bytes(4096),
         image_size: Bytes::gib(2),
         compressing: false,
-    };
-    build(&here).unwrap()
+    }
 }
 
 fn real(folder: &Path) -> Real<'static> {
@@ -110,6 +113,8 @@ fn real_files_give_the_same_counts_and_nothing_is_left_but_directories() {
         let counts = record.postmark.unwrap();
         assert_eq!(counted(&counts), expected(vector), "{}", vector["name"]);
         assert_eq!(work.digest(Seed(1), &counts), vector["ops_sha256"].as_str().map(str::to_owned));
+        let other = Postmark { operations_hash: counts.operations_hash ^ 1, ..counts.clone() };
+        assert_eq!(work.digest(Seed(1), &other), None, "equal counts are not enough");
         assert_eq!(record.counts.written_bytes, counts.written_bytes);
         assert_eq!(record.counts.read_bytes, counts.read_bytes);
         assert_eq!(record.errnos, []);
@@ -271,4 +276,116 @@ fn a_read_notices_every_change_of_a_file() {
     assert_eq!(other, "mail/77 is there, and was deleted or never made");
     let gone = told_after(|file| std::fs::remove_file(file).unwrap());
     assert!(gone.contains("mail/40"), "{gone}");
+}
+
+/// In place, in a folder that `prepare` fills before.
+fn in_folder(settings: &Settings, options: &Options, prepare: impl Fn(&Path)) -> Ended {
+    let folder = tempfile::tempdir().unwrap();
+    prepare(folder.path());
+    in_place(settings, options).unwrap().run(&mut real(folder.path()), Seed(1)).unwrap()
+}
+
+#[test]
+fn files_of_others_with_higher_numbers_are_in_nobodys_way() {
+    let prepare = |folder: &Path| ["20140625", "1001"].iter().for_each(|name| touch(&folder.join(name)));
+    let ended = in_folder(&Settings::default(), &Options::default(), prepare);
+    assert_eq!(ended, Ended::Completed, "500 files and 500 transactions make no 1001");
+}
+
+fn touch(file: &Path) {
+    std::fs::write(file, "").unwrap();
+}
+
+#[test]
+fn a_location_that_is_written_in_two_ways_is_one_directory() {
+    for subdirectories in [0, 3] {
+        let locations = ["a", "a/", "a/./"].map(|path| Location { path: path.into(), weight: 1 });
+        let settings = Settings { locations: locations.to_vec(), subdirectories, ..Settings::default() };
+        let prepare = |folder: &Path| std::fs::create_dir(folder.join("a")).unwrap();
+        assert_eq!(in_folder(&settings, &Options::default(), prepare), Ended::Completed);
+        let folder = tempfile::tempdir().unwrap();
+        let work = step(&settings, &Options::default());
+        assert_eq!(work.run(&mut real(folder.path()), Seed(1)).unwrap(), Ended::Completed);
+    }
+}
+
+#[test]
+fn comparing_what_was_read_is_no_part_of_a_latency() {
+    let size = 1 << 20;
+    let settings = Settings {
+        size_low: size,
+        size_high: size,
+        number: 1,
+        read: size,
+        buffering: false,
+        transactions: 50,
+        bias_read: 10,
+        bias_create: -1,
+        ..Settings::default()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let mut real = real(folder.path());
+    let options = Options { content: Content::Unique, ..Options::default() };
+    assert_eq!(in_place(&settings, &options).unwrap().run(&mut real, Seed(1)).unwrap(), Ended::Completed);
+    let latency = real.into_record().latency;
+    let (close, write) = (latency["close"].p50_s, latency["write"].max_s);
+    // Making the bytes again takes longer than this; closing a file that was read does not.
+    assert!(close < 1e-4 && close * 5.0 < write, "close {close} s, write {write} s");
+}
+
+#[test]
+fn what_a_read_lacks_is_noticed_without_comparing_and_with_the_bugs_nothing_is() {
+    let settings = Settings { number: 60, transactions: 4000, bias_create: -1, ..Settings::default() };
+    let settings = Settings { bias_read: 10, ..settings };
+    let after = |options| {
+        let folder = tempfile::tempdir().unwrap();
+        let cut = |file: &Path| touch(file);
+        let mut changed = Changed::new(real(folder.path()), folder.path(), &cut);
+        step(&settings, &options).run(&mut changed, Seed(1)).unwrap()
+    };
+    let options = Options { verify: false, ..Options::default() };
+    let Ended::Differs(text) = after(options) else { panic!("it read 0 bytes") };
+    assert!(text.starts_with("mail/40 ends after 0 bytes"), "{text}");
+    assert_eq!(after(Options { bug_compatible: true, ..options }), Ended::Completed);
+}
+
+#[test]
+fn with_its_bugs_calls_that_fail_on_an_open_file_change_no_count() {
+    let settings = Settings { number: 50, ..Settings::default() };
+    let (planned, _) = plan(&settings, &Options::default()).unwrap();
+    for buffering in [false, true] {
+        for op in [ops::Op::Read, ops::Op::Write, ops::Op::Close] {
+            let mut small = Small::new(usize::MAX, u64::MAX).refusing(op);
+            let settings = Settings { buffering, ..settings.clone() };
+            let options = Options { bug_compatible: true, ..Options::default() };
+            step(&settings, &options).run(&mut small, Seed(1)).unwrap();
+            assert_eq!(small.open, 0, "{op:?}: each file is closed");
+            assert_eq!(small.told.unwrap(), planned, "{op:?}");
+        }
+    }
+}
+
+#[test]
+fn a_directory_that_finds_no_room_belongs_to_no_operation() {
+    let settings = Settings { subdirectories: 7, ..Settings::default() };
+    let mut plan = Plan::counting();
+    let reach = Reach { operations: Some(4), ..Reach::default() };
+    let ended = step(&settings, &Options::default()).run(&mut UpTo::new(&mut plan, reach), Seed(1));
+    assert_eq!(ended.unwrap_err().op, Op::Mkdir);
+}
+
+#[test]
+fn a_count_that_is_cut_short_is_none() {
+    let work = step(&Settings::default(), &Options::default());
+    let all = crate::workload::totals(&*work, Seed(1), u64::MAX).unwrap().unwrap().total();
+    assert!(crate::workload::totals(&*work, Seed(1), all).is_ok());
+    assert!(crate::workload::totals(&*work, Seed(1), all - 1).is_err());
+}
+
+#[test]
+fn files_that_no_plan_knows_are_not_kept() {
+    let options = Options { bug_compatible: true, delete: false, ..Options::default() };
+    let parameters = parameters(&Settings::default(), &options);
+    let error = build(&build_of(&parameters)).err().unwrap();
+    assert!(error.to_string().contains("goes on after failures"), "{error}");
 }

@@ -11,7 +11,10 @@ use crate::result::Postmark;
 /// A file system with room for so many files and bytes.
 pub(super) struct Small {
     files: BTreeMap<String, u64>,
-    open: Option<String>,
+    last: Option<String>,
+    /// Files that are open.
+    pub(super) open: usize,
+    refuses: Option<ops::Op>,
     most_files: usize,
     most_bytes: u64,
     counts: ops::Counts,
@@ -21,7 +24,17 @@ pub(super) struct Small {
 impl Small {
     pub(super) fn new(most_files: usize, most_bytes: u64) -> Self {
         let counts = ops::Counts::default();
-        Self { files: Default::default(), open: None, most_files, most_bytes, counts, told: None }
+        let (files, last, open, refuses) = Default::default();
+        Self { files, last, open, refuses, most_files, most_bytes, counts, told: None }
+    }
+
+    /// With an I/O error for each call of this kind.
+    pub(super) fn refusing(self, op: ops::Op) -> Self {
+        Self { refuses: Some(op), ..self }
+    }
+
+    fn look(&self, op: ops::Op) -> ops::Result<()> {
+        if self.refuses == Some(op) { Self::fails(op, "", Errno::EIO) } else { Ok(()) }
     }
 
     fn fails<T>(op: ops::Op, path: &str, errno: Errno) -> ops::Result<T> {
@@ -45,11 +58,13 @@ impl Ops for Small {
             }
             _ => self.files.entry(path.to_owned()).or_default(),
         };
-        self.open = Some(path.to_owned());
+        self.last = Some(path.to_owned());
+        self.open += 1;
         Ok(ops::Handle(0))
     }
     fn write(&mut self, _: ops::Handle, bytes: &[u8]) -> ops::Result<usize> {
-        let path = self.open.clone().unwrap();
+        self.look(ops::Op::Write)?;
+        let path = self.last.clone().unwrap();
         let room = self.most_bytes - self.files.values().sum::<u64>();
         if room == 0 && !bytes.is_empty() {
             return Self::fails(ops::Op::Write, &path, Errno::ENOSPC);
@@ -59,13 +74,14 @@ impl Ops for Small {
         Ok(usize::try_from(taken).unwrap())
     }
     fn read(&mut self, _: ops::Handle, _: &mut [u8]) -> ops::Result<usize> {
-        Ok(0)
+        self.look(ops::Op::Read).map(|()| 0)
     }
     fn fsync(&mut self, _: ops::Handle) -> ops::Result<()> {
         Ok(())
     }
     fn close(&mut self, _: ops::Handle) -> ops::Result<()> {
-        Ok(())
+        self.open -= 1;
+        self.look(ops::Op::Close)
     }
     fn unlink(&mut self, path: &str) -> ops::Result<()> {
         let gone = self.files.remove(path).map(drop);
