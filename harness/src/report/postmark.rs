@@ -76,7 +76,8 @@ fn silent(run: &Run) -> Option<String> {
     }
     (!counts.has_report()).then(|| {
         format!(
-            "out of files: {} of {} transactions were not run; PostMark prints no report then\n",
+            "out of files: {} of {} transactions were not run; PostMark prints no report then\n\
+             (more files, or a larger `bias create`, keep it going)\n",
             counts.transactions_not_run_count, counts.transactions_count
         )
     })
