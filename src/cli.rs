@@ -129,9 +129,9 @@ const WHAT: &str = "What is compared";
 #[derive(Debug, Args)]
 #[command(next_help_heading = WHAT)]
 pub struct What {
-    /// File systems, in place of those of the suite; the first is the baseline.
+    /// File systems to compare; the first is the baseline.
     ///
-    /// `btrfs,ext4` is a list. With mount options it is one file system:
+    /// In place of those of a suite. `btrfs,ext4` is a list. With mount options it is one file system:
     /// `[ID=]NAME[:MOUNT_OPTIONS]`, as `lzo=btrfs:compress=lzo`;
     /// separate several of these with `;`, or repeat the option.
     #[arg(long = "fs", value_name = "SPEC", env = "FSDUEL_FS", hide_env_values = true)]
@@ -151,7 +151,8 @@ pub struct What {
     pub block_size: Option<Bytes>,
     /// Set any key of the suite, as `step.small-files.count=500` (repeatable).
     ///
-    /// step.NAME.KEY, filesystem.ID.KEY, or an option such as size.
+    /// step.NAME.KEY, filesystem.ID.KEY, or an option such as size. With
+    /// --workload, and where `postmark` has one run, KEY alone: number=500.
     #[arg(long = "set", value_name = "PATH=VALUE", env = "FSDUEL_SET", hide_env_values = true)]
     pub set: Vec<String>,
     /// Options of the mkfs of one file system, as `ext4=-O ^has_journal`.
@@ -161,6 +162,9 @@ pub struct What {
     #[arg(env = "FSDUEL_MKFS_OPTIONS", hide_env_values = true)]
     pub mkfs_options: Vec<String>,
     /// Decides every name, size, byte and order [default: 2010].
+    ///
+    /// Not PostMark's, which draws from a seed of its own: `set seed`, or
+    /// step.NAME.seed [default: 42].
     #[arg(long, value_name = "N", env = "FSDUEL_SEED", hide_env_values = true)]
     pub seed: Option<u64>,
     /// Time limit of one step, as 90s or 5m; exit code 124.

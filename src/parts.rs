@@ -76,9 +76,11 @@ pub fn suites() -> Vec<Row> {
 
 /// The title, and the scales where there are several.
 fn titled(suite: &Suite) -> String {
-    match suite.scales() {
-        [] | [_] => suite.title().to_owned(),
-        scales => format!("{} (scales: {})", suite.title(), scales.join(", ")),
+    match suite.default_scale() {
+        None => suite.title().to_owned(),
+        Some(default) => {
+            format!("{} (scales: {}; default: {default})", suite.title(), suite.scales().join(", "))
+        }
     }
 }
 
@@ -270,6 +272,11 @@ fn options(shared: &Shared) -> Options {
 impl Plan {
     pub fn suite(&self) -> &str {
         &self.inner.info.name
+    }
+
+    /// The same for each case; none where no case is planned.
+    pub fn steps(&self) -> &[StepSpec] {
+        self.inner.cases.first().map(|case| case.steps.as_slice()).unwrap_or_default()
     }
 
     /// What the run will cost, before it starts.

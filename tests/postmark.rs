@@ -271,6 +271,19 @@ fn a_place_with_numbered_files_of_others_passes_and_keeps_them() {
 }
 
 #[test]
+fn a_dry_run_counts_what_set_made_of_the_configuration() {
+    let folder = folder("run\nset report terse\nset seed 1\nrun\n");
+    let changed = ["--set", "step.postmark.seed=1", "--set", "step.postmark-2.seed=42"];
+    let told = run(folder.path(), &[&["--fs", "ext4", "--dry-run"], &changed[..]].concat());
+    assert_eq!(told.code, 0, "{}", told.err);
+    assert!(
+        told.out.contains("\n\t761 created\n") && told.out.contains("\n1 1 500.00 764.00 "),
+        "{}",
+        told.out
+    );
+}
+
+#[test]
 fn standard_input_is_never_read() {
     let folder = folder("set location a\n");
     let mut child = program(folder.path(), &["--quiet"]).stdin(Stdio::piped()).spawn().unwrap();

@@ -31,9 +31,15 @@ there may have a name of the run's (a plain number, or s0, s1, ...); at the end
 they are as before. With --fs: on fresh file systems, with each location below
 the mount.
 
+Standard output has PostMark's report, and exact sums and our own times below
+it; with --fs it has tables, and `--report postmark` gives that report.
+
 Examples:
   fsduel postmark mail.pmrc --dry-run       counts and data figures, at once
-  sudo fsduel postmark mail.pmrc --fs 'btrfs:compress=lzo' --fs ext4";
+  fsduel postmark mail.pmrc                 in its locations, or here
+  sudo fsduel postmark mail.pmrc --fs 'btrfs:compress=lzo' --fs ext4
+  sudo fsduel postmark mail.pmrc --fs ext4 --size 16GiB --json mail.json
+  fsduel report mail.json --report postmark";
 
 /// How much is verified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

@@ -20,7 +20,7 @@ pub(super) const FORMAT: Format = Format {
 pub(super) const TERSE: Format = Format {
     name: "postmark-terse",
     meaning: "PostMark's terse report of each PostMark step: one line of figures.",
-    write: |report, to, style| write(report, to, style, |run, _| terse(run.counts, &run.seconds())),
+    write: |report, to, style| write(report, to, style, line),
 };
 
 /// A step that did PostMark's work.
@@ -28,12 +28,6 @@ struct Run<'a> {
     case: &'a CaseResult,
     step: &'a StepResult,
     counts: &'a Postmark,
-}
-
-impl Run<'_> {
-    fn seconds(&self) -> Seconds {
-        Seconds::stored(&self.step.metrics).unwrap_or(Seconds::SHORTEST)
-    }
 }
 
 fn write(
@@ -82,7 +76,8 @@ fn silent(run: &Run) -> Option<String> {
     }
     (!counts.has_report()).then(|| {
         format!(
-            "out of files: {} of {} transactions were not run; PostMark prints no report then\n",
+            "out of files: {} of {} transactions were not run; PostMark prints no report then\n\
+             (more files, or a larger `bias create`, keep it going)\n",
             counts.transactions_not_run_count, counts.transactions_count
         )
     })
@@ -92,6 +87,16 @@ fn silent(run: &Run) -> Option<String> {
 fn is_planned(case: &CaseResult) -> bool {
     case.reason.as_ref().is_some_and(|reason| reason.code == Reason::DRY_RUN)
 }
+
+/// PostMark's line. Without a clock it cannot do without times, so that is said before.
+fn line(run: &Run, _style: &Style) -> String {
+    match Seconds::stored(&run.step.metrics) {
+        Some(seconds) => terse(run.counts, &seconds),
+        None => format!("{UNTIMED}{}", terse(run.counts, &Seconds::SHORTEST)),
+    }
+}
+
+const UNTIMED: &str = "no times: each phase is taken as 1 s, so that rates are counts\n";
 
 /// PostMark's report, an empty line, and what we know better.
 fn full(run: &Run, style: &Style) -> String {
@@ -162,14 +167,14 @@ fn beside(step: &StepResult, counts: &Postmark) -> String {
         text.push_str(&format!("\t{exact} bytes {done}{other}\n"));
     }
     if sums.iter().any(|(_, exact, single)| exact != single) {
-        text.push_str("\tPostMark adds up in single precision, which loses bytes above 16 MiB.\n");
+        text.push_str("\tPostMark adds up in single precision, which rounds sums above 16 MiB.\n");
     }
-    for keys in [["creation_s", "transactions_s", "deletion_s"].as_slice(), &["returned_s", "synced_s"]] {
-        text.push_str(&times(step, keys));
+    for told in TIMES {
+        text.push_str(&times(step, told));
     }
     for (operation, latency) in LATENCIES.iter().filter_map(|name| step.latency.get_key_value(*name)) {
         let (median, p99) = (human::time(latency.p50_s), human::time(latency.p99_s));
-        text.push_str(&format!("\t{operation}: median {median}, 99 % within {p99}\n"));
+        text.push_str(&format!("\t{operation} call: median {median}, 99 % within {p99}\n"));
     }
     text
 }
@@ -177,10 +182,16 @@ fn beside(step: &StepResult, counts: &Postmark) -> String {
 /// Kinds of operations of which the latency is told.
 const LATENCIES: [&str; 5] = ["create", "open", "read", "write", "unlink"];
 
+/// Our times by key, line by line.
+const TIMES: [&[(&str, &str)]; 2] = [
+    &[("creation", "creation_s"), ("transactions", "transactions_s"), ("deletion", "deletion_s")],
+    &[("last call returned after", "returned_s"), ("synced after", "synced_s")],
+];
+
 /// `creation 30.012 s, transactions 454.100 s`: as far as they were measured.
-fn times(step: &StepResult, keys: &[&str]) -> String {
-    let time = |key: &&str| Some(format!("{} {:.3} s", human::words(key), step.metrics.get(key)?));
-    let known: Vec<String> = keys.iter().filter_map(time).collect();
+fn times(step: &StepResult, told: &[(&str, &str)]) -> String {
+    let time = |(name, key): &(&str, &str)| Some(format!("{name} {:.3} s", step.metrics.get(key)?));
+    let known: Vec<String> = told.iter().filter_map(time).collect();
     if known.is_empty() { String::new() } else { format!("\t{}\n", known.join(", ")) }
 }
 

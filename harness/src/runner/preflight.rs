@@ -127,7 +127,7 @@ pub(super) fn fits(
             "fit the plan on {name}: it needs {} for {} files, the image has {image}",
             work.least, work.files
         ))
-        .next(format!("--size {} or more, or fewer files with --set", rounded_up(work.least.0))));
+        .next(format!("--size {} or more, or fewer files", rounded_up(work.least.0).typed())));
     }
     let Some(inodes) = filesystem.inodes(image, options)? else { return Ok(()) };
     let need = work.files.saturating_add(work.directories);
@@ -139,12 +139,12 @@ pub(super) fn fits(
     Err(Error::usage(format!(
         "fit the plan on {name}: it makes {need} files and directories, an image of {image} has {inodes} inodes"
     ))
-    .next(format!("--size {size}, or more inodes with --mkfs-options '{name}=-N {need}'")))
+    .next(format!("--size {}, or more inodes with --mkfs-options '{name}=-N {need}'", size.typed())))
 }
 
-/// A tenth more, as whole quarters of a GiB: a size to type.
+/// A tenth more, as whole GiB or, where it is small, quarters of one: a size to type.
 fn rounded_up(bytes: u64) -> Bytes {
-    let step = Bytes::mib(256).0;
+    let step = if bytes < Bytes::gib(4).0 { Bytes::mib(256) } else { Bytes::gib(1) }.0;
     Bytes((bytes.saturating_add(bytes / 10)).div_ceil(step).saturating_mul(step))
 }
 

@@ -9,7 +9,6 @@ use std::time::Duration;
 use super::resolve::Choices;
 use super::{DEFAULT_STORE, Options, Suite, parse_store};
 use crate::case::{DirectIo, Store};
-use crate::units::Bytes;
 
 /// The whole line, quoted as a shell reads it.
 pub(super) fn command(suite: &Suite, options: &Options, scale: &str, choices: &Choices) -> String {
@@ -19,8 +18,8 @@ pub(super) fn command(suite: &Suite, options: &Options, scale: &str, choices: &C
         line.option("--scale", scale);
     }
     line.options("--fs", &options.filesystems);
-    line.option("--size", &size(choices.size));
-    line.option("--block-size", &size(choices.block_size));
+    line.option("--size", &choices.size.typed());
+    line.option("--block-size", &choices.block_size.typed());
     line.option("--seed", &choices.seed.0.to_string());
     line.options("--set", &options.set);
     line.options("--mkfs-options", &options.mkfs_options);
@@ -83,13 +82,6 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// With a unit where that says exactly the same.
-fn size(bytes: Bytes) -> String {
-    let text = bytes.to_string().replace(' ', "");
-    let exact = text.parse::<Bytes>().is_ok_and(|read| read == bytes);
-    if exact { text } else { bytes.0.to_string() }
-}
-
 fn duration(limit: Duration) -> String {
     match limit.subsec_nanos() {
         0 => format!("{}s", limit.as_secs()),
@@ -100,6 +92,7 @@ fn duration(limit: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::Bytes;
 
     #[test]
     fn a_word_is_quoted_only_where_a_shell_would_change_it() {
@@ -116,10 +109,11 @@ mod tests {
 
     #[test]
     fn a_size_and_a_duration_read_back_exactly() {
-        for bytes in [1, 512, 4096, 1536, 2 << 30, (2 << 30) + 4096, (2 << 30) - 512] {
-            assert_eq!(size(Bytes(bytes)).parse::<Bytes>().unwrap(), Bytes(bytes));
+        for bytes in [0, 1, 512, 4096, 1536, 2 << 30, 9 << 28, (2 << 30) + 4096, (2 << 30) - 512] {
+            assert_eq!(Bytes(bytes).typed().parse::<Bytes>().unwrap(), Bytes(bytes));
         }
-        assert_eq!(size(Bytes::gib(2)), "2GiB");
+        assert_eq!(Bytes::gib(2).typed(), "2GiB");
+        assert_eq!(Bytes(9 << 28).typed(), "2304MiB");
         for limit in [1_500_000_000, 90_000_000_000, 250_000_000, 1_000_001] {
             let limit = Duration::from_nanos(limit);
             assert_eq!(crate::units::parse_duration(&duration(limit)).unwrap(), limit);

@@ -240,6 +240,12 @@ impl Suite {
         &self.head.title
     }
 
+    /// The scale that runs where none is asked for, if there are several.
+    #[must_use]
+    pub fn default_scale(&self) -> Option<&str> {
+        self.head.default_scale.as_deref().filter(|_| self.scales.len() > 1)
+    }
+
     /// Names of its scales; the first is that of the values below no scale.
     #[must_use]
     pub fn scales(&self) -> &[String] {

@@ -55,6 +55,14 @@ impl Bytes {
     pub const fn gib(n: u64) -> Self {
         Self(n << 30)
     }
+
+    /// Exactly, as it is typed: `2GiB`, `2304MiB`.
+    #[must_use]
+    pub fn typed(self) -> String {
+        let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+        let found = units.iter().find(|(_, power)| self.0 > 0 && self.0.is_multiple_of(1 << power));
+        found.map_or_else(|| self.0.to_string(), |(unit, power)| format!("{}{unit}", self.0 >> power))
+    }
 }
 
 impl FromStr for Bytes {

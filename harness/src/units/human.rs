@@ -90,16 +90,22 @@ fn binary_rate(bytes_per_s: f64) -> String {
     format!("{}/s", size(bytes_per_s))
 }
 
+/// A time of PostMark's, which knows no parts of a second: `18 s`.
+fn whole_seconds(seconds: f64) -> String {
+    format!("{} s", count(seconds))
+}
+
 type Show = fn(f64) -> String;
 
 /// A number whose unit is the end of its key.
 #[must_use]
 pub fn by_key(key: &str, value: f64) -> String {
+    let is_postmark = key.starts_with("postmark_");
     let units: [(&str, Show); 5] = [
-        ("_bytes_per_s", if key.starts_with("postmark_") { binary_rate } else { rate }),
+        ("_bytes_per_s", if is_postmark { binary_rate } else { rate }),
         ("_per_s", |rate| format!("{}/s", significant(rate))),
         ("_bytes", size),
-        ("_s", time),
+        ("_s", if is_postmark { whole_seconds } else { time }),
         ("_ratio", ratio),
     ];
     units.iter().find(|(end, _)| key.ends_with(end)).map_or_else(|| count(value), |(_, show)| show(value))
@@ -118,7 +124,8 @@ pub fn words(key: &str) -> String {
     ];
     let found = ends.iter().find_map(|(end, word)| Some((key.strip_suffix(end)?, *word)));
     let (stem, word) = found.unwrap_or((key, ""));
-    format!("{}{word}", stem.replace('_', " ").replace("cpu", "CPU"))
+    let (whose, stem) = stem.strip_prefix("postmark_").map_or(("", stem), |stem| ("PostMark's ", stem));
+    format!("{whose}{}{word}", stem.replace('_', " ").replace("cpu", "CPU"))
 }
 
 #[cfg(test)]
@@ -159,12 +166,14 @@ mod tests {
         assert_eq!(by_key("payload_bytes_per_s", 44.5e6), "44.5 MB/s");
         assert_eq!(by_key("payload_bytes_per_s", 999.7e6), "1.00 GB/s");
         assert_eq!(by_key("postmark_read_bytes_per_s", 30_964_200.0), "29.5 MiB/s");
+        assert_eq!(by_key("postmark_total_s", 18.0), "18 s");
         assert_eq!(by_key("operations_per_s", 24_270.4), "24,270/s");
         assert_eq!(by_key("space_used_bytes", 4096.0), "4 KiB");
         assert_eq!(by_key("synced_s", 2.0), "2.00 s");
         assert_eq!(by_key("metadata_ratio", 1.615), "×1.61");
         assert_eq!(by_key("device_flush_count", 1017.0), "1,017");
         assert_eq!(words("payload_bytes_per_s"), "payload rate");
+        assert_eq!(words("postmark_created_per_s"), "PostMark's created rate");
         assert_eq!(words("space_used_bytes"), "space used");
         assert_eq!(words("kernel_cpu_s"), "kernel CPU");
     }

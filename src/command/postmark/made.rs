@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::cli::{PostmarkArguments, Verify};
 use crate::command::run::{all, check_destinations, json_is_stdout};
 use crate::parts::directory::Run;
-use crate::parts::postmark::{Action, Script, parameters};
+use crate::parts::postmark::{Action, Script, Settings, asked, parameters};
 use crate::parts::{self, StepSpec};
 use crate::progress;
 
@@ -27,13 +27,17 @@ pub fn run(arguments: &PostmarkArguments, script: &Script, runs: &[Run]) -> Resu
     let title = format!("PostMark, {}", arguments.config.display());
     let plan = parts::plan_steps(&called, &title, &steps(runs), shared)?;
     if shared.results.dry_run {
+        let changed = as_planned(&plan, runs)?;
         if json_is_stdout(&shared.results) {
             check_destinations(&shared.results, &[plan.suite()])?;
         } else {
             all(&shared.results, &[plan])?;
-            super::print("\n")?;
+            super::print(
+                "
+",
+            )?;
         }
-        return here::plan(&shared.results, script, runs, &title);
+        return here::plan(&shared.results, script, &changed, &title);
     }
     for action in &script.actions {
         if let Action::Run { report_to: Some(file), .. } = action {
@@ -42,6 +46,19 @@ pub fn run(arguments: &PostmarkArguments, script: &Script, runs: &[Run]) -> Resu
         here::show_settings(&shared.results, action)?;
     }
     all(&shared.results, &[plan])
+}
+
+/// The runs with what --set made of them.
+fn as_planned(plan: &parts::Plan, runs: &[Run]) -> Result<Vec<Run>> {
+    let changed = |run: &Run| {
+        let Some(step) = plan.steps().iter().find(|step| step.name == run.name) else {
+            return Ok(run.clone());
+        };
+        let (settings, options) = asked(&step.parameters)?;
+        let settings = Settings { report: run.settings.report, ..settings };
+        Ok(Run { settings, options, ..run.clone() })
+    };
+    runs.iter().map(changed).collect()
 }
 
 /// One step for each run; one more to delete what a run keeps for the read-back.

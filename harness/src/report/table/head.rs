@@ -44,7 +44,7 @@ fn machine(report: &RunReport, page: &mut Page) {
     page.field("machine", &words);
     let free = human::size(manifest.store.free_bytes as f64);
     page.field("store", &format!("{} ({}, {free} free)", manifest.store.path, manifest.store.filesystem));
-    if let Some(case) = report.cases.first() {
+    if let Some(case) = report.cases.iter().find(|case| case.image_bytes > 0) {
         let block = human::size(f64::from(case.configuration.block_size_bytes));
         page.field("image", &format!("{}, block size {block}", human::size(case.image_bytes as f64)));
     }

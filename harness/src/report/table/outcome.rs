@@ -70,16 +70,36 @@ fn repeat(command: &str, page: &mut Page) {
 /// Words are never broken here: a command must stay what it is.
 fn lines_of(command: &str, room: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in words_of(command) {
+    for part in parts_of(command) {
         match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() + 2 <= room => {
+            Some(line) if line.chars().count() + 1 + part.chars().count() + 2 <= room => {
                 line.push(' ');
-                line.push_str(word);
+                line.push_str(&part);
             }
-            _ => lines.push(word.to_owned()),
+            _ => lines.push(part),
         }
     }
     lines
+}
+
+/// Words; an option stays beside its value.
+fn parts_of(command: &str) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    for word in words_of(command) {
+        match parts.last_mut() {
+            Some(option) if is_option(option) && !word.starts_with('-') => {
+                option.push(' ');
+                option.push_str(word);
+            }
+            _ => parts.push(word.to_owned()),
+        }
+    }
+    parts
+}
+
+/// One that has no value yet.
+fn is_option(part: &str) -> bool {
+    part.len() > 2 && part.starts_with("--") && !part.contains([' ', '='])
 }
 
 /// Blanks in quotes part no words.
@@ -109,8 +129,8 @@ mod tests {
     }
 
     #[test]
-    fn a_command_breaks_between_words_only() {
+    fn a_command_breaks_between_words_only_and_not_before_a_value() {
         let lines = lines_of("fsduel run linux-magazin-2010 --scale quick --seed 2010", 30);
-        assert_eq!(lines, ["fsduel run", "linux-magazin-2010 --scale", "quick --seed 2010"]);
+        assert_eq!(lines, ["fsduel run", "linux-magazin-2010", "--scale quick --seed 2010"]);
     }
 }

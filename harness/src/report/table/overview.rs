@@ -5,7 +5,7 @@ use super::cells::{Row, headline};
 use crate::report::pick;
 use crate::result::RunReport;
 
-/// A row for each step; nothing where none ran.
+/// A row for each step; nothing where none ran, or where nothing is synced.
 pub(super) fn write(report: &RunReport, page: &mut Page) {
     let configurations = pick::configurations(report);
     let steps = pick::steps(report);
@@ -14,7 +14,6 @@ pub(super) fn write(report: &RunReport, page: &mut Page) {
         1 => "Time until synced".to_owned(),
         _ => format!("Time until synced (× is the ratio to {baseline})"),
     };
-    page.title(&title);
     let rows: Vec<Vec<String>> = steps
         .iter()
         .map(|step| {
@@ -23,5 +22,10 @@ pub(super) fn write(report: &RunReport, page: &mut Page) {
             std::iter::once(step.name.clone()).chain(configurations.iter().map(cell)).collect()
         })
         .collect();
+    // In directories that exist there is no such time.
+    if rows.iter().all(|row| row[1..].iter().all(|cell| cell == "-")) {
+        return;
+    }
+    page.title(&title);
     page.spread(&["step"], &configurations, &rows, 1);
 }

@@ -35,6 +35,15 @@ const LINES: [Line; 14] = [
     line("written exactly", "written_bytes", None),
 ];
 
+/// What a figure is called here, if it is one of PostMark's.
+pub(super) fn label(key: &str) -> Option<String> {
+    LINES.iter().find_map(|line| match line {
+        line if line.figure == key => Some(line.label.to_owned()),
+        line if line.rate == Some(key) => Some(format!("{} /s", line.label)),
+        _ => None,
+    })
+}
+
 /// What PostMark does not measure, by key.
 const METRICS: [(&str, &str); 13] = [
     ("creation", "creation_s"),
@@ -91,8 +100,8 @@ fn cell(row: &Row, line: &Line) -> Option<String> {
     Some(rate.map_or_else(|| figure.clone(), |rate| format!("{figure} ({rate})")))
 }
 
-/// Times and counts as everywhere, data in PostMark's megabytes.
-fn shown(key: &str, value: f64) -> String {
+/// Whole seconds and counts, data in PostMark's megabytes.
+pub(super) fn shown(key: &str, value: f64) -> String {
     let (stem, after) = match (key.strip_suffix("_per_s"), key.strip_suffix("_s")) {
         (Some(stem), _) => (stem, "/s"),
         (None, Some(stem)) => (stem, " s"),

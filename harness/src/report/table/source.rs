@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Page, unbroken};
+use super::{Page, postmark, unbroken};
 use crate::report::{human, pick};
 use crate::result::{ClaimResult, ClaimVerdict, Reference, RunReport};
 
@@ -61,6 +61,18 @@ fn each_figure(report: &RunReport) -> Vec<(&str, &str)> {
     each(report.references.iter().map(place).map(|(step, metric, _)| (step, metric)))
 }
 
+/// As in the table of the step, where PostMark has the figure.
+fn name(metric: &str) -> String {
+    postmark::label(metric).unwrap_or_else(|| human::words(metric))
+}
+
+fn shown(metric: &str, value: f64) -> String {
+    match postmark::label(metric) {
+        Some(_) => postmark::shown(metric, value),
+        None => human::by_key(metric, value),
+    }
+}
+
 /// A row for each figure, with columns for each file system, so that both are seen at once.
 fn beside(report: &RunReport, lead: &[&str], columns: &[&str]) -> (Vec<String>, Vec<Vec<String>>) {
     let filesystems = each(report.references.iter().map(|reference| reference.filesystem.as_str()));
@@ -68,7 +80,7 @@ fn beside(report: &RunReport, lead: &[&str], columns: &[&str]) -> (Vec<String>, 
     let names = lead.iter().map(|name| (*name).to_owned());
     let header = names.chain(filesystems.iter().flat_map(of)).collect();
     let row = |(step, metric): (&str, &str)| {
-        let lead = [step.to_owned(), human::words(metric)].into_iter().skip(LEAD.len() - lead.len());
+        let lead = [step.to_owned(), name(metric)].into_iter().skip(LEAD.len() - lead.len());
         let cells = filesystems.iter().flat_map(|id| {
             let at = (step, metric, *id);
             let reference = report.references.iter().find(|reference| place(reference) == at);
@@ -87,7 +99,7 @@ fn below(report: &RunReport, lead: &[&str], columns: &[&str], page: &mut Page) {
         let of_figure = |one: &&Reference| (&*one.step, &*one.metric) == (step, metric);
         let printed = report.references.iter().filter(of_figure).enumerate();
         rows.extend(printed.map(|(at, one)| {
-            let name = if at == 0 { [step.to_owned(), human::words(metric)] } else { Default::default() };
+            let name = if at == 0 { [step.to_owned(), name(metric)] } else { Default::default() };
             let name = name.into_iter().skip(LEAD.len() - lead.len()).chain([one.filesystem.clone()]);
             name.chain(cells(report, place(one), Some(one), columns.len())).collect()
         }));
@@ -116,7 +128,7 @@ fn cells(
     let now = pick::number(report, filesystem, step, metric);
     let known = reference.map(|one| one.value).filter(|value| *value != 0.0);
     let ratio = now.zip(known).map(|(now, then)| human::ratio(now / then));
-    let now = now.map(|now| human::by_key(metric, now));
+    let now = now.map(|now| shown(metric, now));
     let cells = [then, now, ratio].map(|cell| cell.map_or_else(|| "-".into(), |text| unbroken(&text)));
     cells.into_iter().take(count)
 }
@@ -213,13 +225,13 @@ mod tests {
         };
         let row =
             |text: &str, words: &str| text.lines().find(|line| line.contains(words)).unwrap().to_owned();
-        let wide = row(&figures(132), "postmark total");
+        let wide = row(&figures(132), "│ total ");
         let words: Vec<&str> = wide.split_whitespace().collect();
-        let expected = "│ postmark total ┆ 498 s ┆ 498 s ┆ ×1.00 ┆ 1268 s ┆ 1,268 s ┆ ×1.00 │";
+        let expected = "│ total ┆ 498 s ┆ 498 s ┆ ×1.00 ┆ 1268 s ┆ 1,268 s ┆ ×1.00 │";
         assert_eq!(words.join(" "), expected);
         let narrow = figures(80);
-        assert_eq!(narrow.matches("postmark total").count(), 1, "{narrow}");
-        let first = row(&narrow, "postmark total");
+        assert_eq!(narrow.matches("│ total ").count(), 1, "{narrow}");
+        let first = row(&narrow, "│ total ");
         assert!(first.contains("btrfs") && !first.contains("1268"), "{narrow}");
         assert!(row(&narrow, " 1268").contains("ext4"), "{narrow}");
     }

@@ -66,7 +66,7 @@ fn files(files: u64, payload: Bytes) -> Work {
 fn a_payload_larger_than_the_image_is_refused_with_a_size_that_would_do() {
     let error = fits_in(Bytes::gib(1), files(10, Bytes::gib(2)), false).unwrap_err();
     assert_eq!(error.kind(), Kind::Usage);
-    assert!(error.next_step().is_some_and(|next| next.contains("--size 2.3 GiB")), "{error:?}");
+    assert!(error.next_step().is_some_and(|next| next.contains("--size 2304MiB")), "{error:?}");
 }
 
 #[test]

@@ -85,8 +85,8 @@ impl<'a> Engine<'a> {
         if self.options.verify && !self.options.bug_compatible {
             self.files.list(&self.slots, self.counters.counts.created_count, ops)?;
         }
-        ops.phase("deletion");
         if self.options.delete {
+            ops.phase("deletion");
             self.delete_all(ops)?;
         }
         ops.phase("cleanup");

@@ -193,6 +193,17 @@ pub fn parameters(settings: &Settings, options: &Options) -> Value {
     serde_json::to_value(Parameters::of(settings, options)).unwrap_or_default()
 }
 
+/// What the parameters of a step ask for: the way back from [`parameters`].
+///
+/// # Errors
+///
+/// They are none of this workload.
+pub fn asked(parameters: &Value) -> Result<(Settings, Options)> {
+    let read: Parameters = serde_json::from_value(parameters.clone())
+        .map_err(|cause| Error::usage("read the parameters of PostMark").because(cause))?;
+    Ok((read.settings(), read.options()))
+}
+
 /// A run below the current directory, with names as they were typed.
 ///
 /// # Errors
