@@ -112,6 +112,7 @@ fn what_is_done_is_what_was_planned() {
         let (ended, record) = real(&directory, |real| workload.run(real, SEED));
         assert_eq!(ended.unwrap(), Ended::Completed);
         assert_eq!(Ok(Some(record.counts)), totals(&*workload, SEED, u64::MAX), "{name}");
+        assert!(totals(&*workload, SEED, 1).is_err(), "{name} counts on");
     }
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "remove leaves nothing");
 }

@@ -222,23 +222,27 @@ impl Files {
     }
 
     /// List all directories in a pause: every file that must be there is, with its size, and no
-    /// other that looks like one. `created` is the highest number that was used.
-    pub(super) fn list(&mut self, slots: &Slots, created: u64, ops: &mut dyn Ops) -> Done {
+    /// other that looks like one. `created` is the highest number that was used, `most` the highest
+    /// that could have been.
+    pub(super) fn list(&mut self, slots: &Slots, (created, most): (u64, u64), ops: &mut dyn Ops) -> Done {
         if !ops.reads_bytes() {
             return Ok(());
         }
         let mut outcome = Ok(());
         ops.aside(&mut |ops| {
-            outcome = self.listed(slots, created, ops);
+            outcome = self.listed(slots, (index(created), index(most)), ops);
             Ok(())
         })?;
         outcome
     }
 
-    fn listed(&mut self, slots: &Slots, created: u64, ops: &mut dyn Ops) -> Done {
-        let mut missing = vec![false; index(created) + 1];
+    fn listed(&mut self, slots: &Slots, (created, most): (usize, usize), ops: &mut dyn Ops) -> Done {
+        let mut missing = vec![false; created + 1];
         slots.files().for_each(|slot| missing[slots.entry(slot).number as usize] = true);
         for directory in 0..self.names.count() {
+            if self.names.home(directory) != directory {
+                continue;
+            }
             self.names.directory(directory, &mut self.path);
             let mut extra = None;
             ops.readdir(&self.path, &mut |name, kind| {
@@ -247,7 +251,7 @@ impl Files {
                 let expected = number.and_then(|number: usize| missing.get_mut(number));
                 match (expected, number) {
                     (Some(missing), _) if *missing => *missing = false,
-                    (_, Some(_)) => extra = Some(name.to_owned()),
+                    (_, Some(number)) if number <= most => extra = Some(name.to_owned()),
                     _ => {}
                 }
             })?;
