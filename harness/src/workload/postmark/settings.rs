@@ -213,7 +213,7 @@ mod tests {
     fn a_table_or_a_text_that_memory_has_no_room_for_is_refused_with_both_sizes() {
         let settings = Settings { number: TOO_LARGE - 1, ..Settings::default() };
         let error = settings.check_memory(Bytes(16 << 30)).unwrap_err().to_string();
-        assert!(error.contains("44.0 GiB") && error.contains("16.0 GiB"), "{error}");
+        assert!(error.contains("44.0 GiB") && error.contains("16 GiB"), "{error}");
         let settings = Settings { size_high: TOO_LARGE - 1, ..Settings::default() };
         settings.check_memory(Bytes(512 << 20)).unwrap_err();
         settings.check_memory(Bytes(2 << 30)).unwrap();
