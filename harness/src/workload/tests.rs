@@ -134,6 +134,24 @@ fn read_reads_every_byte_of_every_file() {
 }
 
 #[test]
+fn what_postmark_leaves_in_many_places_can_be_read_and_removed() {
+    let paths = [&["a", "b/c"][..], &["", "../x", "/y", "../x/"], &["a", "a/b", "c", "a/d"], &["a/b", "a"]];
+    for (paths, subdirectories) in paths.iter().flat_map(|paths| [(paths, 0), (paths, 3)]) {
+        let directory = tempfile::tempdir().unwrap();
+        let locations: Vec<_> = paths.iter().map(|path| json!({"path": path})).collect();
+        let given = json!({"locations": locations, "subdirectories": subdirectories, "delete": false});
+        let workload = make("mail", "postmark", given, &[]).unwrap();
+        real(&directory, |real| workload.run(real, SEED).unwrap());
+        let trees = [Earlier { step: "mail".into(), workload }];
+        for next in ["list", "stat", "read", "remove"] {
+            let next = make(next, next, json!({}), &trees).unwrap();
+            real(&directory, |real| next.run(real, SEED).unwrap());
+        }
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "{paths:?} {subdirectories}");
+    }
+}
+
+#[test]
 fn remove_removes_exactly_what_it_names() {
     let directory = tempfile::tempdir().unwrap();
     let trees = trees();
