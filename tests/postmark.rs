@@ -327,6 +327,71 @@ fn a_signal_ends_a_run_and_the_place_is_as_before() {
 }
 
 #[test]
+fn a_signal_ends_a_run_while_it_is_only_planned_or_its_text_made() {
+    for configuration in ["set size 1\nset number 50000000\n", "set size 1073741823\nset number 2\n"] {
+        let folder = folder(&format!("set location a\n{configuration}run\n"));
+        let child = program(folder.path(), &[]).spawn().unwrap();
+        std::thread::sleep(Duration::from_secs(1));
+        kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), Signal::SIGTERM).unwrap();
+        let begun = Instant::now();
+        let told = told(wait(child));
+        assert_eq!((told.code, told.out.as_str()), (143, ""), "{}", told.err);
+        assert!(begun.elapsed() < Duration::from_secs(5), "it went on for {:?}", begun.elapsed());
+        assert!(names(&folder.path().join("a")).is_empty());
+    }
+}
+
+#[test]
+fn one_place_that_is_written_in_many_ways_is_one() {
+    for subdirectories in [1, 4] {
+        let folder = folder(&format!(
+            "set location a\nset location +a/\nset location +./a/../a\nset location +link\n\
+             set subdirectories {subdirectories}\nrun\n"
+        ));
+        std::os::unix::fs::symlink("a", folder.path().join("link")).unwrap();
+        let told = run(folder.path(), &[]);
+        assert_eq!(told.code, 0, "{}", told.err);
+        assert!(names(&folder.path().join("a")).is_empty());
+    }
+}
+
+#[test]
+fn what_others_have_at_a_place_stays_and_disturbs_nothing() {
+    let folder = folder("set location a\nrun\n");
+    let place = folder.path().join("a");
+    // 1000 is the highest number that a file can have here.
+    let others = ["+1", "0", "01", "1001", "2024", "99999999999999999999", "s0"];
+    others.iter().for_each(|name| fs::write(place.join(name), "mine").unwrap());
+    let told = run(folder.path(), &[]);
+    assert_eq!(told.code, 0, "{}", told.err);
+    assert_eq!(names(&place), others);
+}
+
+#[test]
+fn a_place_where_another_run_is_at_work_is_refused() {
+    let folder = folder("set location a\nrun\n");
+    let place = fs::File::open(folder.path().join("a")).unwrap();
+    let lock = nix::fcntl::Flock::lock(place, nix::fcntl::FlockArg::LockExclusiveNonblock).unwrap();
+    let told = run(folder.path(), &[]);
+    assert_eq!(told.code, 2, "{}", told.err);
+    assert!(told.err.contains("another run is at work there\n  next: "), "{}", told.err);
+    drop(lock);
+}
+
+#[test]
+fn only_regular_files_are_loaded_and_no_endless_amount() {
+    let folder = folder("load pipe\nload /dev/stdin\nload a\nload /dev/zero\nload big\nload big\n");
+    nix::unistd::mkfifo(&folder.path().join("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    fs::write(folder.path().join("big"), "\n".repeat(600_000)).unwrap();
+    let told = told(wait(program(folder.path(), &["--dry-run"]).stdin(Stdio::piped()).spawn().unwrap()));
+    assert_eq!(told.code, 0, "{}", told.err);
+    for line in 1..=4 {
+        assert!(told.err.contains(&format!("c:{line}: cannot load")), "{line}: {}", told.err);
+    }
+    assert!(!told.err.contains("c:5:") && told.err.contains("c:6: cannot load"), "{}", told.err);
+}
+
+#[test]
 fn a_limit_exits_with_3_and_names_the_call_the_file_and_the_operation() {
     // The first file of the default configuration has 1390 bytes, and none may have more than 1 KiB.
     let folder = folder("set location a\nrun\n");

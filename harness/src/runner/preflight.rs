@@ -86,7 +86,10 @@ fn own(step: &str, workload: &Arc<dyn Workload>, resolved: &Resolved) -> Result<
     // Every entry takes more than this of the image, for each of its calls: no need to count on,
     // unless room is used again.
     let most = if fullest.is_some() { u64::MAX } else { resolved.image_size.0 / 32 };
-    let counts = workload::totals(&**workload, resolved.seed, most).map_err(|_| {
+    let counts = workload::totals(&**workload, resolved.seed, most).map_err(|failure| {
+        if failure.is_stop() {
+            return Error::stopped(format!("plan step {step}"));
+        }
         let doing =
             format!("fit step {step}: no file system has room for so many files in {}", resolved.image_size);
         Error::usage(doing).next("a larger --size, or fewer files with --set")

@@ -21,6 +21,7 @@ use serde_json::Value;
 
 pub use shared::parameters::Parameter;
 
+use crate::command::stop_flag;
 use crate::error::{Error, Result};
 use crate::ops;
 pub use crate::ops::{Earlier, Ended, Fullest, Recovered, Workload};
@@ -98,12 +99,12 @@ pub fn build(step: &Build, name: &str) -> Result<Arc<dyn Workload>> {
 ///
 /// # Errors
 ///
-/// More than `most` operations, which are counted no further.
+/// More than `most` operations, which are counted no further; or a signal.
 pub fn totals(workload: &dyn Workload, seed: Seed, most: u64) -> ops::Result<Option<ops::Counts>> {
     if workload.fills() {
         return Ok(None);
     }
-    let mut plan = ops::Plan::counting();
+    let mut plan = ops::Plan::counting().stopped_by(stop_flag());
     let reach = ops::Reach { operations: Some(most), ..ops::Reach::default() };
     match workload.run(&mut ops::UpTo::new(&mut plan, reach), seed)? {
         Ended::Limit(failure, _) => Err(failure),

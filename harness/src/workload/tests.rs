@@ -112,6 +112,7 @@ fn what_is_done_is_what_was_planned() {
         let (ended, record) = real(&directory, |real| workload.run(real, SEED));
         assert_eq!(ended.unwrap(), Ended::Completed);
         assert_eq!(Ok(Some(record.counts)), totals(&*workload, SEED, u64::MAX), "{name}");
+        assert!(totals(&*workload, SEED, 1).is_err(), "{name} counts on");
     }
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "remove leaves nothing");
 }
@@ -130,6 +131,24 @@ fn read_reads_every_byte_of_every_file() {
     let known = make("read", "read", json!({"of": ["large", "small"]}), &trees).unwrap();
     let (_, record) = real(&directory, |real| known.run(real, SEED).unwrap());
     assert_eq!(Ok(Some(record.counts)), totals(&*known, SEED, u64::MAX));
+}
+
+#[test]
+fn what_postmark_leaves_in_many_places_can_be_read_and_removed() {
+    let paths = [&["a", "b/c"][..], &["", "../x", "/y", "../x/"], &["a", "a/b", "c", "a/d"], &["a/b", "a"]];
+    for (paths, subdirectories) in paths.iter().flat_map(|paths| [(paths, 0), (paths, 3)]) {
+        let directory = tempfile::tempdir().unwrap();
+        let locations: Vec<_> = paths.iter().map(|path| json!({"path": path})).collect();
+        let given = json!({"locations": locations, "subdirectories": subdirectories, "delete": false});
+        let workload = make("mail", "postmark", given, &[]).unwrap();
+        real(&directory, |real| workload.run(real, SEED).unwrap());
+        let trees = [Earlier { step: "mail".into(), workload }];
+        for next in ["list", "stat", "read", "remove"] {
+            let next = make(next, next, json!({}), &trees).unwrap();
+            real(&directory, |real| next.run(real, SEED).unwrap());
+        }
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "{paths:?} {subdirectories}");
+    }
 }
 
 #[test]

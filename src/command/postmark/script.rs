@@ -1,5 +1,6 @@
 //! Reads a configuration, and tells what surprises in it.
 
+use std::io;
 use std::path::Path;
 
 use fsduel_harness::{Error, Result};
@@ -8,7 +9,7 @@ use crate::parts;
 use crate::parts::postmark::Script;
 use crate::progress;
 
-/// Far more than any configuration has.
+/// Far more than any configuration has, with all that it loads.
 const CONFIG_MAX: u64 = 1 << 20;
 
 /// Read the configuration; what surprises is a warning or, if `strict`, an error.
@@ -18,7 +19,8 @@ pub fn read(config: &Path, strict: bool) -> Result<Script> {
             .because(cause)
             .next("give a file with commands of PostMark, such as `set number 1000`")
     })?;
-    let mut load = |file: &str| parts::read_bytes(Path::new(file), CONFIG_MAX);
+    let mut left = CONFIG_MAX;
+    let mut load = |file: &str| load(Path::new(file), &mut left);
     let script = Script::read(&config.display().to_string(), &text, &mut load);
     for warning in &script.warnings {
         progress::line(&format!("warning: {}: {}", warning.place, warning.text));
@@ -29,4 +31,14 @@ pub fn read(config: &Path, strict: bool) -> Result<Script> {
             .because(first.text.clone())
             .next("correct the configuration, or leave out --strict")),
     }
+}
+
+/// A file of at most `left` bytes, which become fewer. A pipe or a terminal would be waited for.
+fn load(file: &Path, left: &mut u64) -> io::Result<Vec<u8>> {
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+    }
+    let bytes = parts::read_bytes(file, *left)?;
+    *left = left.saturating_sub(bytes.len() as u64);
+    Ok(bytes)
 }

@@ -104,13 +104,16 @@ impl Session {
     ///
     /// Its places are not as [`check`] wants them. All else is told in the report.
     pub fn run(&mut self, run: &Run, tell: &mut dyn FnMut(RunEvent)) -> Result<bool> {
-        check(&run.settings)?;
+        let _claimed = places::claim(&run.settings)?;
         if self.case.steps.is_empty() {
             tell(RunEvent::CaseBegun { id: self.case.id.clone(), order: 1, total: 1 });
         }
         let started_s = self.started.elapsed().as_secs_f64();
         let outcome = work(run, self.seed, started_s, tell);
         let cleaned = places::clean(&run.settings);
+        if let (Err(_), Err(left)) = (&outcome, &cleaned) {
+            log::warn!("{left}; it stays there");
+        }
         match outcome.and_then(|step| cleaned.map(|()| step)) {
             Ok(step) => {
                 tell(RunEvent::Worker(Event::StepEnded { step: Box::new(step.clone()) }));

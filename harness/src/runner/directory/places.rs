@@ -3,11 +3,14 @@
 //! PostMark truncates whatever has the name of one of its files, and removes `s0`, `s1`, ... at its
 //! end. Names are all that tells its files from others, so a place where one is taken is refused.
 
-use std::fs;
+use std::collections::HashSet;
+use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::Access;
+use rustix::fs::{Access, FlockOperation};
+use rustix::io::Errno;
 
 use crate::error::{Cannot, Error, Result};
 use crate::workload::postmark::Settings;
@@ -15,7 +18,12 @@ use crate::workload::postmark::Settings;
 /// The locations; the current directory where there is none.
 pub(super) fn of(settings: &Settings) -> impl Iterator<Item = &Path> {
     let here = settings.locations.is_empty().then_some(Path::new("."));
-    settings.locations.iter().map(|location| Path::new(&location.path)).chain(here)
+    settings.locations.iter().map(|location| place(&location.path)).chain(here)
+}
+
+/// PostMark puts a `/` after a location: one without a name is the root directory.
+fn place(path: &str) -> &Path {
+    Path::new(if path.is_empty() { "/" } else { path })
 }
 
 /// Make sure that every place exists, can be written, and holds nothing that the run would
@@ -25,13 +33,49 @@ pub(super) fn of(settings: &Settings) -> impl Iterator<Item = &Path> {
 ///
 /// One does not, with what to do.
 pub fn check(settings: &Settings) -> Result<()> {
-    of(settings).try_for_each(|place| {
-        can_be_used(place)?;
-        match taken(settings, place)? {
-            None => Ok(()),
-            Some(name) => Err(refused(place, &name)),
+    claim(settings).map(drop)
+}
+
+/// As [`check`]; no other claims the places as long as what is returned lives.
+///
+/// # Errors
+///
+/// As [`check`].
+pub(super) fn claim(settings: &Settings) -> Result<Vec<File>> {
+    of(settings).try_for_each(can_be_used)?;
+    let claimed = lock(settings)?;
+    of(settings).try_for_each(|place| match taken(settings, place)? {
+        None => Ok(()),
+        Some(name) => Err(refused(place, &name)),
+    })?;
+    Ok(claimed)
+}
+
+/// A lock takes a descriptor, of which a process has no more than 1024 as a rule.
+const MOST_LOCKS: usize = 100;
+
+/// Lock each place once, however often it is written. One that cannot be locked at all is not.
+fn lock(settings: &Settings) -> Result<Vec<File>> {
+    let (mut seen, mut locked) = (HashSet::new(), vec![]);
+    for place in of(settings).take(MOST_LOCKS) {
+        let doing = || format!("open {}", place.display());
+        let folder = File::open(place).cannot(doing)?;
+        let found = folder.metadata().cannot(doing)?;
+        if !seen.insert((found.dev(), found.ino())) {
+            continue;
         }
-    })
+        match rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) => return Err(busy(place)),
+            _ => locked.push(folder),
+        }
+    }
+    Ok(locked)
+}
+
+fn busy(place: &Path) -> Error {
+    Error::usage(format!("run PostMark in {}", place.display()))
+        .because("another run is at work there")
+        .next("wait for its end, or choose another location")
 }
 
 fn can_be_used(place: &Path) -> Result<()> {
@@ -105,7 +149,7 @@ pub(super) fn clean(settings: &Settings) -> Result<()> {
         let mine = names(place)?.into_iter().filter(|name| top(settings, name));
         for path in mine.map(|name| place.join(name)) {
             match settings.subdirectories {
-                0 | 1 => remove(&path, fs::remove_file(&path))?,
+                0 | 1 => remove_file(&path)?,
                 _ => remove_folder(settings, &path)?,
             }
         }
@@ -113,11 +157,20 @@ pub(super) fn clean(settings: &Settings) -> Result<()> {
     Ok(())
 }
 
+/// A directory with the name of a file is not of the run.
+fn remove_file(path: &Path) -> Result<()> {
+    if path.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+        log::warn!("{} stays: it is a directory of others", path.display());
+        return Ok(());
+    }
+    remove(path, fs::remove_file(path))
+}
+
 /// A directory that holds something else, too, stays.
 fn remove_folder(settings: &Settings, folder: &Path) -> Result<()> {
     let mine = names(folder)?.into_iter().filter(|name| is_file(settings, name));
     let paths: Vec<PathBuf> = mine.map(|name| folder.join(name)).collect();
-    paths.iter().try_for_each(|path| remove(path, fs::remove_file(path)))?;
+    paths.iter().try_for_each(|path| remove_file(path))?;
     match fs::remove_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
             log::warn!("{} stays: it holds files of others", folder.display());
@@ -195,15 +248,18 @@ mod tests {
         for name in ["1", "1000", "1001", "mail"] {
             fs::write(place.join(name), "").unwrap();
         }
+        fs::create_dir(place.join("2")).unwrap();
         clean(&settings(place, 0)).unwrap();
+        fs::remove_dir(place.join("2")).unwrap();
         assert_eq!(left(place), ["1001", "mail"]);
         for name in ["s0", "s1", "s2", "s3"] {
             fs::create_dir(place.join(name)).unwrap();
             fs::write(place.join(name).join("17"), "").unwrap();
         }
         fs::write(place.join("s1/note"), "").unwrap();
+        fs::create_dir(place.join("s2/18")).unwrap();
         clean(&settings(place, 3)).unwrap();
-        assert_eq!(left(place), ["1001", "mail", "s1", "s3"]);
+        assert_eq!(left(place), ["1001", "mail", "s1", "s2", "s3"]);
         assert_eq!(
             (left(&place.join("s1")), left(&place.join("s3"))),
             (vec!["note".into()], vec!["17".into()])

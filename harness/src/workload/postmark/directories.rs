@@ -1,7 +1,7 @@
 //! The directories of a run: made before the clock of PostMark starts and removed after it stops,
 //! and what is in them if the run ends in between.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::engine::{Done, Engine};
 use super::files::Trouble;
@@ -56,7 +56,7 @@ impl Engine<'_> {
         let below = (self.directories.removed..self.directories.made)
             .filter(|number| names.home(*number) == *number)
             .map(|number| names.directory_path(number));
-        for path in parents.chain(below).collect::<Vec<_>>() {
+        for path in depth_first(parents.chain(below).collect()) {
             ops.mkdir(&path)?;
             for slot in files.remove(&path).unwrap_or_default() {
                 self.files.make(slot, &self.slots, ops)?;
@@ -76,4 +76,14 @@ impl Engine<'_> {
             .map(|(number, slots)| (self.files.names.directory_path(number), slots))
             .collect()
     }
+}
+
+/// Each directory before what is in it, and all of that before the next beside it; else in order.
+fn depth_first(mut paths: Vec<String>) -> Vec<String> {
+    let places: HashMap<String, usize> = paths.iter().cloned().zip(0..).collect();
+    paths.sort_by_cached_key(|path| {
+        let above = path.match_indices('/').map(|(end, _)| &path[..end]);
+        above.chain([path.as_str()]).filter_map(|path| places.get(path).copied()).collect::<Vec<_>>()
+    });
+    paths
 }

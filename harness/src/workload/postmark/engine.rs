@@ -11,6 +11,7 @@ use super::names::Names;
 use super::settings::Settings;
 use super::slots::{Entry, Slots};
 use super::twister::Twister;
+use crate::command::stop_requested;
 use crate::ops::{Failure, Ops};
 use crate::result::Postmark;
 use crate::units::Seed;
@@ -241,12 +242,27 @@ impl<'a> Engine<'a> {
     }
 }
 
-/// Printable characters. PostMark draws twice as many as a write can take.
+/// Printable characters. PostMark draws twice as many as a write can take; that of the largest
+/// sizes takes seconds, so it is short if a signal comes, which no operation survives either.
 fn pool(random: &mut Twister, size_high: u32) -> Vec<u8> {
-    let mut letter = || u8::try_from(32 + random.below(95)).expect("it is below 127");
-    let pool = (0..size_high).map(|_| letter()).collect();
-    (0..size_high).for_each(|_| {
-        letter();
-    });
+    let size = size_high as usize;
+    let mut pool = vec![0; size];
+    for letters in pool.chunks_mut(POOL_AT_ONCE) {
+        if stop_requested() {
+            return pool;
+        }
+        letters.fill_with(|| u8::try_from(32 + random.below(95)).expect("it is below 127"));
+    }
+    for begin in (0..size).step_by(POOL_AT_ONCE) {
+        if stop_requested() {
+            break;
+        }
+        for _ in begin..size.min(begin + POOL_AT_ONCE) {
+            random.draw();
+        }
+    }
     pool
 }
+
+/// Characters between two looks at signals.
+const POOL_AT_ONCE: usize = 1 << 20;

@@ -3,13 +3,16 @@
 //! What is read is compared at once with what was written, which is why the writes of each file
 //! are kept: a benchmark that does not look does not notice that it measures nothing.
 
+use nix::errno::Errno;
+
 use super::names::Names;
 use super::settings::Settings;
 use super::slots::{Piece, Slots, parts};
 use super::stream::{self, Way};
 use super::{Content, Options};
+use crate::command::stop_requested;
 use crate::content::{self, Pattern};
-use crate::ops::{self, Failure, Handle, How, Kind, Ops};
+use crate::ops::{self, Failure, Handle, How, Kind, Op, Ops};
 use crate::units::Seed;
 
 /// Why an operation was not done.
@@ -137,7 +140,7 @@ impl Files {
     /// Make a file, and write all of it.
     pub(super) fn create(&mut self, slot: u32, slots: &mut Slots, ops: &mut dyn Ops) -> Done {
         if self.is_idle {
-            return Ok(());
+            return idle();
         }
         let how = if self.buffering { How::Truncate } else { How::ReadWriteCreate };
         let file = self.open(slot, slots, how, ops).inspect_err(|_| {
@@ -158,7 +161,7 @@ impl Files {
         ops: &mut dyn Ops,
     ) -> Result<Handle, Trouble> {
         if self.is_idle {
-            return Ok(Handle(0));
+            return idle().map(|()| Handle(0));
         }
         let how = if self.buffering { How::AppendOrCreate } else { How::ReadWriteAppend };
         let file = self.open(slot, slots, how, ops)?;
@@ -178,7 +181,7 @@ impl Files {
         ops: &mut dyn Ops,
     ) -> Done {
         if self.is_idle {
-            return Ok(());
+            return idle();
         }
         let way = self.way(file, ops)?;
         self.key += 1;
@@ -216,7 +219,7 @@ impl Files {
     /// Read all of a file, and compare it.
     pub(super) fn read(&mut self, slot: u32, slots: &Slots, ops: &mut dyn Ops) -> Done {
         if self.is_idle {
-            return Ok(());
+            return idle();
         }
         let file = self.open(slot, slots, How::Read, ops)?;
         let size = u64::from(slots.entry(slot).size);
@@ -267,14 +270,15 @@ impl Files {
     /// Remove a file.
     pub(super) fn delete(&mut self, slot: u32, slots: &Slots, ops: &mut dyn Ops) -> Done {
         if self.is_idle {
-            return Ok(());
+            return idle();
         }
         self.names.file(slots.entry(slot), &mut self.path);
         Ok(ops.unlink(&self.path)?)
     }
 
     /// List all directories in a pause: every file that must be there is, with its size, and no
-    /// other that looks like one. `created` is the highest number that was used.
+    /// other that looks like one. `created` is the highest number that was used, `most` the highest
+    /// that could have been.
     pub(super) fn list(&mut self, slots: &Slots, created: u64, ops: &mut dyn Ops) -> Done {
         if !ops.reads_bytes() {
             return Ok(());
@@ -334,6 +338,14 @@ impl Files {
             ops.write(file, self.bytes.of(piece.key, 0, piece.length.into()))?;
         }
         ops.close(file)
+    }
+}
+
+/// Where no call looks whether the run is being stopped.
+fn idle() -> Done {
+    match stop_requested() {
+        true => Err(Failure { op: Op::Open, path: String::new(), errno: Errno::EINTR }.into()),
+        false => Ok(()),
     }
 }
 

@@ -17,6 +17,8 @@ mod slots;
 mod stream;
 mod twister;
 
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -29,6 +31,7 @@ use self::engine::Engine;
 use self::files::Trouble;
 use super::shared::parameters::{self, Parameter, Span};
 use super::{Build, Ended, Fullest, Row, Workload};
+use crate::command::stop_flag;
 use crate::error::{Cannot, Error, Result};
 use crate::ops::{self, Op, Ops, Plan, Reach, UpTo};
 use crate::result::Postmark;
@@ -222,8 +225,9 @@ pub fn in_place(settings: &Settings, options: &Options) -> Result<Arc<dyn Worklo
 pub fn plan(settings: &Settings, options: &Options) -> Result<(Postmark, String)> {
     settings.check()?;
     let mut engine = Engine::new(settings, *options, None, Seed(0)).planned();
-    match engine.run(&mut Plan::counting()) {
+    match engine.run(&mut Plan::counting().stopped_by(stop_flag())) {
         Ok(()) => Ok((engine.counts(), engine.digest())),
+        Err(Trouble::Failed(failure)) if failure.is_stop() => Err(Error::stopped("plan the run")),
         Err(Trouble::Failed(failure)) => Err(failure).cannot(|| "plan the run".into()),
         Err(Trouble::Differs(text)) => Err(Error::new(format!("plan the run: {text}"))),
     }
@@ -252,8 +256,18 @@ fn build(build: &Build) -> Result<Arc<dyn Workload>> {
 impl PostmarkRun {
     fn engine(&self, seed: Seed) -> Engine<'_> {
         let seed = seed.derive(self.step.as_deref().unwrap_or_default());
-        Engine::new(&self.settings, self.options, self.step.as_deref(), seed)
+        let mut engine = Engine::new(&self.settings, self.options, self.step.as_deref(), seed);
+        if self.step.is_none() {
+            engine.files.names.identify(identity);
+        }
+        engine
     }
+}
+
+/// Device and inode, as links and mounts can lead to one place, too; else the path.
+fn identity(place: &str) -> std::result::Result<(u64, u64), PathBuf> {
+    let found = std::fs::metadata(place).map_err(|_| PathBuf::from(place))?;
+    Ok((found.dev(), found.ino()))
 }
 
 impl Workload for PostmarkRun {

@@ -3,8 +3,10 @@
 //! On a scratch file system, each location lies below the directory of the step; a run in place
 //! uses the names as they were typed. The digest of the operations has the typed ones either way.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::hash::Hash;
+use std::path::PathBuf;
 
 use super::settings::{Location, Settings};
 use super::slots::Entry;
@@ -16,6 +18,8 @@ pub(super) struct Names {
     typed: Vec<String>,
     /// Where they really are, in the same way.
     real: Vec<String>,
+    /// For each of them the first that is the same place.
+    firsts: Vec<u32>,
     /// Sums of the weights up to each entry of the wheel, and its location.
     wheel: Vec<(u32, u32)>,
     /// Subdirectories of each location; 0 or at least 2.
@@ -30,6 +34,7 @@ impl Names {
         let mut names = Self {
             typed: vec![],
             real: vec![],
+            firsts: vec![],
             wheel: vec![],
             subdirectories: if settings.subdirectories >= 2 { settings.subdirectories } else { 0 },
             parents: step.map(str::to_owned).into_iter().collect(),
@@ -41,7 +46,16 @@ impl Names {
             names.typed.push(String::new());
             names.real.push(step.map(|step| format!("{step}/")).unwrap_or_default());
         }
+        names.identify(|place| PathBuf::from(place));
         names
+    }
+
+    /// Two places are one if `identity` gives the same for their paths: one can be written in many
+    /// ways.
+    pub(super) fn identify<K: Hash + Eq>(&mut self, identity: impl Fn(&str) -> K) {
+        let mut seen = HashMap::new();
+        let places = (0..).zip(&self.real);
+        self.firsts = places.map(|(at, place)| *seen.entry(identity(place)).or_insert(at)).collect();
     }
 
     fn add(&mut self, location: &Location, step: Option<&str>) {
@@ -105,12 +119,10 @@ impl Names {
         if self.subdirectories == 0 { 0 } else { self.count() }
     }
 
-    /// The first directory that is the same as this one: a location can be written in two ways.
+    /// The first directory that is the same as this one.
     pub(super) fn home(&self, number: u32) -> u32 {
         let each = self.subdirectories.max(1);
-        let place = Path::new(&self.real[(number / each) as usize]);
-        let first = self.real.iter().position(|other| Path::new(other) == place).unwrap_or_default();
-        u32::try_from(first).unwrap_or_default() * each + number % each
+        self.firsts[(number / each) as usize] * each + number % each
     }
 
     /// The real path of a directory that holds files.

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::sys::proc::kib_field;
+use crate::units::Bytes;
 
 /// The longest name of a file that PostMark has room for: location, subdirectory and number.
 pub const LONGEST_NAME: usize = 80;
@@ -99,10 +101,26 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// Fewer than 10 transactions, sizes or numbers from 2^30, or names over 80 characters.
+    /// Fewer than 10 transactions, sizes or numbers from 2^30, names over 80 characters, or more
+    /// memory than is free.
     pub fn check(&self) -> Result<()> {
         self.check_numbers()?;
-        self.check_names()
+        self.check_names()?;
+        let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+        kib_field(&meminfo, "MemAvailable").map_or(Ok(()), |available| self.check_memory(available))
+    }
+
+    /// The table has two slots of 16 bytes for each file, and 12 bytes for what was written to it;
+    /// the text is as long as the longest file.
+    fn check_memory(&self, available: Bytes) -> Result<()> {
+        let needed = Bytes(u64::from(self.number) * (2 * 16 + 12) + u64::from(self.size_high));
+        if needed <= available {
+            return Ok(());
+        }
+        let doing = format!("run PostMark with number {} and size {}", self.number, self.size_high);
+        Err(Error::usage(doing)
+            .because(format!("it takes {needed} of memory, and {available} are free"))
+            .next("set a smaller number or size"))
     }
 
     fn check_numbers(&self) -> Result<()> {
@@ -132,12 +150,24 @@ impl Settings {
                 );
             }
         }
+        self.check_weights()?;
         if self.size_high < self.size_low {
             return Err(Error::usage(format!(
                 "run PostMark with sizes from {} to {}",
                 self.size_low, self.size_high
             ))
             .next("write the smaller size first"));
+        }
+        Ok(())
+    }
+
+    fn check_weights(&self) -> Result<()> {
+        let weights = self.locations.iter().map(|location| u64::from(location.weight));
+        let sum: u64 = weights.clone().sum();
+        if weights.min() == Some(0) || sum >= TOO_LARGE.into() {
+            return Err(Error::usage(format!("run PostMark with weights of locations that sum up to {sum}"))
+                .because("each location stands in a table as often as its weight tells")
+                .next(format!("set each weight to 1 or more, and all below {TOO_LARGE}")));
         }
         Ok(())
     }
@@ -160,5 +190,33 @@ impl Settings {
                 longest.len()
             ))
             .next("set a shorter location"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_that_make_no_table_are_refused() {
+        let location = |weight| Location { path: "a".into(), weight };
+        let check = |weights: &[u32]| {
+            let locations = weights.iter().copied().map(location).collect();
+            Settings { locations, ..Settings::default() }.check()
+        };
+        for weights in [&[0][..], &[0, 0], &[1, 0], &[u32::MAX, u32::MAX], &[TOO_LARGE]] {
+            check(weights).unwrap_err();
+        }
+        check(&[1, TOO_LARGE - 2]).unwrap();
+    }
+
+    #[test]
+    fn a_table_or_a_text_that_memory_has_no_room_for_is_refused_with_both_sizes() {
+        let settings = Settings { number: TOO_LARGE - 1, ..Settings::default() };
+        let error = settings.check_memory(Bytes(16 << 30)).unwrap_err().to_string();
+        assert!(error.contains("44.0 GiB") && error.contains("16 GiB"), "{error}");
+        let settings = Settings { size_high: TOO_LARGE - 1, ..Settings::default() };
+        settings.check_memory(Bytes(512 << 20)).unwrap_err();
+        settings.check_memory(Bytes(2 << 30)).unwrap();
     }
 }
