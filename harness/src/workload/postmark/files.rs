@@ -71,6 +71,8 @@ pub(super) struct Files {
     pieces: Vec<Piece>,
     /// Writes so far.
     key: u32,
+    /// Whether anybody will ask of which writes a file is made up.
+    pub(super) keeps_pieces: bool,
     /// No call is made: only counts are wanted.
     pub(super) is_idle: bool,
 }
@@ -128,6 +130,7 @@ impl Files {
             read: vec![],
             pieces: vec![],
             key: 0,
+            keeps_pieces: true,
             is_idle: false,
         }
     }
@@ -185,7 +188,10 @@ impl Files {
         }
         let way = self.way(file, ops)?;
         self.key += 1;
-        slots.begin_piece(slot, self.key);
+        let keeps = self.keeps_pieces;
+        if keeps {
+            slots.begin_piece(slot, self.key);
+        }
         let (key, made) = (self.key, &mut self.bytes);
         let makes = self.options.content == Content::Unique;
         let lenient = Lenient(self.options.bug_compatible);
@@ -197,7 +203,9 @@ impl Files {
                 }
                 let taken = lenient.pass(ops.write(file, left).map(Some), None)?;
                 let Some(taken) = taken else { return Ok(()) };
-                slots.grow_piece(slot, bytes(taken));
+                if keeps {
+                    slots.grow_piece(slot, bytes(taken));
+                }
                 left = &left[taken..];
                 if left.is_empty() {
                     return Ok(());

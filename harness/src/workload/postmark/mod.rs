@@ -273,6 +273,7 @@ fn identity(place: &str) -> std::result::Result<(u64, u64), PathBuf> {
 impl Workload for PostmarkRun {
     fn run(&self, ops: &mut dyn Ops, seed: Seed) -> ops::Result<Ended> {
         let mut engine = self.engine(seed);
+        engine.files.keeps_pieces = self.options.verify;
         let done = engine.run(ops);
         ops.told(engine.counts());
         match done {
