@@ -41,12 +41,21 @@ fn cycle(filesystem: &'static dyn Filesystem) -> Result<f64> {
     Ok((begun.elapsed() - mkfs).as_secs_f64() * 1e3)
 }
 
-/// A new file system, mounted with its default options, and how long `mkfs` took.
+/// A new file system on the disk, mounted with its default options, and how long `mkfs` took.
 pub fn mounted(filesystem: &'static dyn Filesystem, size: Bytes) -> Result<(Scratch, Duration)> {
+    mounted_in(Some(PathBuf::from("/var/tmp")), filesystem, size)
+}
+
+/// The same, in a folder or, where there is none, in memory.
+pub fn mounted_in(
+    store: Option<PathBuf>,
+    filesystem: &'static dyn Filesystem,
+    size: Bytes,
+) -> Result<(Scratch, Duration)> {
     let block_size = Bytes::kib(4);
     let run_id = run_id();
     let mut scratch = Scratch::attach(&ScratchSpec {
-        store: Some(PathBuf::from("/var/tmp")),
+        store,
         size,
         preallocate: false,
         logical_block_size: block_size,

@@ -2,6 +2,8 @@
 
 use std::fs::File;
 
+use nix::errno::Errno;
+
 use crate::error::{Error, Result};
 use crate::fs::{Filesystem, SpaceDetail};
 use crate::ops::{self, Failure, Record};
@@ -62,13 +64,22 @@ pub(crate) fn limit_of(
         }
         Err(failure) if failure.is_limit() => failure,
         Err(failure) => {
-            return Err(Error::damage(format!("do the work of step {step}"))
-                .because(failure)
-                .next("look at the kernel log; the disk or the file system is faulty"));
+            let next = next_step(&failure);
+            return Err(Error::damage(format!("do the work of step {step}")).because(failure).next(next));
         }
     };
     let (which, text) = which(&failure)?;
     Ok(Some(Limit { at_operation: operation, ..limit(which, Some(failure), record, text) }))
+}
+
+/// What an errno speaks of: of files that have gone, or of a fault below them.
+fn next_step(failure: &Failure) -> &'static str {
+    match failure.errno {
+        Errno::ENOENT | Errno::EEXIST | Errno::ENOTEMPTY | Errno::EACCES | Errno::EPERM => {
+            "see what else changes files there; if nothing does, look at the kernel log"
+        }
+        _ => "look at the kernel log; the disk or the file system is faulty",
+    }
 }
 
 fn limit(which: Which, failure: Option<Failure>, record: &Record, text: String) -> Limit {
@@ -86,8 +97,6 @@ fn limit(which: Which, failure: Option<Failure>, record: &Record, text: String) 
 
 #[cfg(test)]
 mod tests {
-    use nix::errno::Errno;
-
     use super::*;
     use crate::error::Kind;
     use crate::fs::ALL;

@@ -52,6 +52,9 @@ pub fn plan(results: &Results, script: &Script, runs: &[Run], title: &str) -> Re
 fn work(results: &Results, script: &Script, runs: &[Run], title: &str) -> Result<u8> {
     runs.iter().try_for_each(|run| directory::check(&run.settings))?;
     let mut session = Session::begin(title, parts::argv(), first_place(runs))?;
+    if results.quiet {
+        session = session.without_progress();
+    }
     let mut progress = Progress::start(results.quiet);
     let mut runs = runs.iter();
     for action in &script.actions {

@@ -78,7 +78,19 @@ pub(super) fn write(rows: &[Row], page: &mut Page) {
         figures(&format!("{operation}: p50, p99"), rows, |row| row.latency(operation))
     });
     spread(rows, &metrics.chain(latencies).collect::<Vec<_>>(), page);
+    if rows.iter().any(has_long_pause) {
+        page.line(LONG_PAUSE, 0);
+    }
 }
+
+/// More than a twentieth of the time that is told.
+fn has_long_pause(row: &Row) -> bool {
+    let times = row.number("paused_s").zip(row.number("synced_s"));
+    times.is_some_and(|(paused, synced)| paused > synced / 20.0)
+}
+
+const LONG_PAUSE: &str = "The pause is in no time above, but the kernel can write back in it, and its threads \
+     and the device are counted through it; a run without verification has none.";
 
 fn spread(rows: &[Row], told: &[Vec<String>], page: &mut Page) {
     let ids: Vec<&str> = rows.iter().map(|row| row.configuration).collect();
@@ -145,6 +157,16 @@ mod tests {
             let long = text.lines().find(|line| line.chars().count() > usize::from(width));
             assert_eq!(long, None, "at {width}");
             assert!(text.contains("450,001") && text.contains("903/s"), "at {width}");
+        }
+    }
+
+    #[test]
+    fn a_long_pause_is_told_and_a_short_one_is_not() {
+        let mut report = example::postmark();
+        for (paused, is_told) in [(1.0, false), (100.0, true)] {
+            report.cases[0].steps[0].metrics.set("paused_s", paused);
+            let text = written(&report, Style::default());
+            assert_eq!(text.contains("The pause is in no time above"), is_told, "{text}");
         }
     }
 

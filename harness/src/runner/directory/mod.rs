@@ -50,6 +50,8 @@ pub struct Session {
     case: CaseResult,
     started: Instant,
     seed: Seed,
+    /// The calls of a run are counted ahead, so that its progress has an end.
+    counts_ahead: bool,
 }
 
 impl Session {
@@ -89,7 +91,14 @@ impl Session {
             case: case::begun(configuration),
             started: Instant::now(),
             seed: DEFAULT_SEED,
+            counts_ahead: true,
         }
+    }
+
+    /// Nobody looks at the progress.
+    #[must_use]
+    pub fn without_progress(self) -> Self {
+        Self { counts_ahead: false, ..self }
     }
 
     /// Whether the next run can follow: none follows one that failed or was stopped.
@@ -109,7 +118,7 @@ impl Session {
             tell(RunEvent::CaseBegun { id: self.case.id.clone(), order: 1, total: 1 });
         }
         let started_s = self.started.elapsed().as_secs_f64();
-        let outcome = work(run, self.seed, started_s, tell);
+        let outcome = self.work(run, started_s, tell);
         let cleaned = places::clean(&run.settings);
         if let (Err(_), Err(left)) = (&outcome, &cleaned) {
             log::warn!("{left}; it stays there");
@@ -125,6 +134,29 @@ impl Session {
                 Ok(false)
             }
         }
+    }
+
+    /// From the first call to the last.
+    fn work(&self, run: &Run, started_s: f64, tell: &mut dyn FnMut(RunEvent)) -> Result<StepResult> {
+        let seed = self.seed;
+        let workload = postmark::in_place(&run.settings, &run.options)?;
+        let total = self.counts_ahead.then(|| workload::totals(&*workload, seed, u64::MAX).ok().flatten());
+        let total_count = total.flatten().map(|counts| counts.total());
+        tell(RunEvent::Worker(Event::StepBegun { step: run.name.clone(), total_count }));
+        let here = File::open(".").cannot(|| "open the current directory".into())?;
+        let progress = Box::new(|count, bytes| tell(RunEvent::Worker(Event::Progress { count, bytes })));
+        let mut real = Real::new(here, stop_flag(), progress);
+        let target = Target::default();
+        let mut clock = Running::start(&target)?;
+        let outcome = workload.run(&mut real, seed);
+        clock.stop(Stop::Returned, &target)?;
+        if let Some(signal) = signal::seen() {
+            return Err(Error::stopped(format!("finish {}: it was ended by {signal}", run.name)));
+        }
+        let record = real.into_record();
+        let limit = judge(run, outcome, &record)?;
+        let metrics = clock.finish(&record);
+        Ok(result_of(run, &*workload, seed, (started_s, record, limit, metrics)))
     }
 
     fn judge(&mut self, run: &Run, step: StepResult) {
@@ -177,28 +209,6 @@ impl Session {
         self.report.cases.push(self.case);
         self.report
     }
-}
-
-/// From the first call to the last.
-fn work(run: &Run, seed: Seed, started_s: f64, tell: &mut dyn FnMut(RunEvent)) -> Result<StepResult> {
-    let workload = postmark::in_place(&run.settings, &run.options)?;
-    let total = workload::totals(&*workload, seed, u64::MAX).ok().flatten();
-    let total_count = total.map(|counts| counts.total());
-    tell(RunEvent::Worker(Event::StepBegun { step: run.name.clone(), total_count }));
-    let here = File::open(".").cannot(|| "open the current directory".into())?;
-    let progress = Box::new(|count, bytes| tell(RunEvent::Worker(Event::Progress { count, bytes })));
-    let mut real = Real::new(here, stop_flag(), progress);
-    let target = Target::default();
-    let mut clock = Running::start(&target)?;
-    let outcome = workload.run(&mut real, seed);
-    clock.stop(Stop::Returned, &target)?;
-    if let Some(signal) = signal::seen() {
-        return Err(Error::stopped(format!("finish {}: it was ended by {signal}", run.name)));
-    }
-    let record = real.into_record();
-    let limit = judge(run, outcome, &record)?;
-    let metrics = clock.finish(&record);
-    Ok(result_of(run, &*workload, seed, (started_s, record, limit, metrics)))
 }
 
 /// The limit that ended the work, if one did.

@@ -285,8 +285,7 @@ impl Files {
     }
 
     /// List all directories in a pause: every file that must be there is, with its size, and no
-    /// other that looks like one. `created` is the highest number that was used, `most` the highest
-    /// that could have been.
+    /// other that looks like one. `created` is the highest number that was used.
     pub(super) fn list(&mut self, slots: &Slots, created: u64, ops: &mut dyn Ops) -> Done {
         if !ops.reads_bytes() {
             return Ok(());

@@ -292,7 +292,7 @@ impl Workload for PostmarkRun {
     /// Directory after directory, so that what comes after can go through it depth first.
     fn leave(&self, ops: &mut dyn Ops, seed: Seed, reach: Reach) -> ops::Result<Ended> {
         let mut engine = self.engine(seed);
-        let mut plan = Plan::counting();
+        let mut plan = Plan::counting().stopped_by(stop_flag());
         match engine.run(&mut UpTo::new(&mut plan, reach)) {
             Err(Trouble::Failed(failure)) if !failure.is_limit() => return Err(failure),
             _ => {}
