@@ -5,13 +5,16 @@
 //! stack, buffers are used again, and a call that follows another directly (`close`, `fsync`)
 //! begins where that one ended, which saves a time stamp.
 
+mod clock;
+
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use nix::errno::Errno;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, StatxFlags};
 
+use self::clock::{Clock, SECOND};
 use super::record::{Aside, Latencies, Phases, Record, Samples};
 use super::{Counts, Failure, Handle, How, Kind, Op, Ops, Result};
 use crate::result::Postmark;
@@ -24,7 +27,6 @@ pub type Stop<'a> = &'a AtomicBool;
 
 /// Failures that are kept.
 const FAILURES: usize = 100;
-const SECOND: Duration = Duration::from_secs(1);
 
 /// Does the calls below a directory.
 pub struct Real<'a> {
@@ -51,39 +53,6 @@ pub struct Real<'a> {
 struct OpenFile {
     fd: Option<OwnedFd>,
     path: String,
-}
-
-/// Begins with the first call.
-struct Clock {
-    /// Seconds since 1970.
-    begun_unix_s: f64,
-    begun: Instant,
-    last: Instant,
-    due: Instant,
-    sample_due: Instant,
-    progress_due: Instant,
-}
-
-impl Clock {
-    fn new(now: Instant, interval: Duration) -> Self {
-        let sample_due = now + interval;
-        let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Self {
-            begun_unix_s: unix.as_secs_f64(),
-            begun: now,
-            last: now,
-            due: sample_due,
-            sample_due,
-            progress_due: now + SECOND,
-        }
-    }
-
-    /// Go on after a pause, as if it had not been.
-    fn skip(&mut self, pause: Duration) {
-        for time in [&mut self.begun, &mut self.last, &mut self.due, &mut self.sample_due] {
-            *time += pause;
-        }
-    }
 }
 
 impl<'a> Real<'a> {

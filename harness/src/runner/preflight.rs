@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::fs::{Filesystem, MkfsOptions};
-use crate::ops::Op;
+use crate::ops::{Counts, Op};
 use crate::result::Configuration;
 use crate::suite::Resolved;
 use crate::units::Bytes;
@@ -19,7 +19,7 @@ pub(super) struct Work {
     /// Files that hold at least a byte, as far as the payload tells.
     pub(super) with_data: u64,
     pub(super) payload: Bytes,
-    /// Calls of all steps, and bytes that all steps write.
+    /// Calls of all steps that take their time, and bytes that all steps write.
     pub(super) operations: u64,
     pub(super) written: Bytes,
     /// Size of the largest file that fills the image, or up to its cap.
@@ -110,11 +110,18 @@ fn own(step: &str, workload: &Arc<dyn Workload>, resolved: &Resolved) -> Result<
         with_data: fullest.files.min(fullest.payload.0),
         directories: fullest.directories,
         payload: fullest.payload,
-        operations: counts.total(),
+        operations: slow_calls(&counts),
         written: Bytes(counts.written_bytes),
         filled: Bytes(0),
         least: Bytes(0),
     })
+}
+
+/// Calls that take their time: of those that move bytes, one for each file. The bytes count for the
+/// others.
+fn slow_calls(counts: &Counts) -> u64 {
+    let moving = counts.of(Op::Read) + counts.of(Op::Write);
+    counts.total() - moving + moving.min(counts.of(Op::Create) + counts.of(Op::Open))
 }
 
 /// Refuse work that the file system cannot hold, with the size that would do.

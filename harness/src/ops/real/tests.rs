@@ -1,5 +1,7 @@
 //! The calls are done, counted, timed and refused as they should be.
 
+use std::time::Duration;
+
 use super::*;
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
