@@ -196,7 +196,7 @@ pub fn parameters(settings: &Settings, options: &Options) -> Value {
     serde_json::to_value(Parameters::of(settings, options)).unwrap_or_default()
 }
 
-/// What the parameters of a step ask for: the way back from [`parameters`].
+/// What the parameters of a step ask for: the way back from [`parameters()`].
 ///
 /// # Errors
 ///
