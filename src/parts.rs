@@ -26,7 +26,7 @@ use crate::describe;
 pub use fsduel_harness::case::Store;
 pub use fsduel_harness::manifest::memory_available;
 pub use fsduel_harness::require::check;
-pub use fsduel_harness::runner::directory::{self, Session};
+pub use fsduel_harness::runner::directory::{self, Sequence};
 pub use fsduel_harness::runner::{RunEvent, free_needed};
 pub use fsduel_harness::scratch::{Found, Kept, find_kept, find_ours, free, remove_kept, store_info};
 pub use worker::run_if_worker;

@@ -1,12 +1,10 @@
 //! What a worker is told, and what it tells: one case as data, and events as JSON lines.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::fs::MkfsOptions;
 use crate::manifest::run_id;
-use crate::result::{CaseResult, Configuration, Metrics, Reason, Status, StepResult, Verify};
+use crate::result::{CaseResult, Configuration, Reason, StepResult};
 use crate::units::{Bytes, Seed};
 use crate::workload::StepSpec;
 
@@ -81,25 +79,8 @@ impl CaseResult {
     /// The result of a case of which nothing has happened yet. It has not passed.
     #[must_use]
     pub fn planned(spec: &CaseSpec) -> Self {
-        Self {
-            id: spec.id(),
-            configuration: spec.configuration.clone(),
-            block: spec.block,
-            order: spec.order,
-            started_s: 0.0,
-            image_bytes: spec.image_size.0,
-            mkfs_command: vec![],
-            mount_options_effective: None,
-            features: vec![],
-            uuid: None,
-            loop_device: None,
-            ledger: BTreeMap::new(),
-            status: Status::NotRun,
-            reason: None,
-            steps: vec![],
-            verify: Verify::default(),
-            metrics: Metrics::default(),
-        }
+        let (block, order) = (spec.block, spec.order);
+        Self { image_bytes: spec.image_size.0, ..Self::of(spec.configuration.clone(), block, order) }
     }
 }
 
@@ -107,7 +88,7 @@ impl CaseSpec {
     /// `CONFIGURATION/BLOCK`.
     #[must_use]
     pub fn id(&self) -> String {
-        format!("{}/{}", self.configuration.id, self.block)
+        self.configuration.case_id(self.block)
     }
 
     /// What its `mkfs` is told; a UUID is new each time.

@@ -56,6 +56,40 @@ pub struct Reason {
 }
 
 /// Every `code`, beside the lower-case name of the signal that ended a run (`sigint`).
+impl Configuration {
+    /// `CONFIGURATION/BLOCK`: its case in one block.
+    #[must_use]
+    pub fn case_id(&self, block: u32) -> String {
+        format!("{}/{block}", self.id)
+    }
+}
+
+impl CaseResult {
+    /// A case of which nothing has happened yet. It has not passed.
+    #[must_use]
+    pub fn of(configuration: Configuration, block: u32, order: u32) -> Self {
+        Self {
+            id: configuration.case_id(block),
+            configuration,
+            block,
+            order,
+            started_s: 0.0,
+            image_bytes: 0,
+            mkfs_command: vec![],
+            mount_options_effective: None,
+            features: vec![],
+            uuid: None,
+            loop_device: None,
+            ledger: BTreeMap::new(),
+            status: Status::NotRun,
+            reason: None,
+            steps: vec![],
+            verify: Verify::default(),
+            metrics: Metrics::default(),
+        }
+    }
+}
+
 impl Reason {
     /// The harness failed.
     pub const HARNESS: &str = "harness";

@@ -12,7 +12,7 @@ use crate::destination::ReportTo;
 use crate::exit;
 use crate::parts::directory::{self, Run};
 use crate::parts::postmark::{Action, ReportStyle, Script};
-use crate::parts::{self, Session};
+use crate::parts::{self, Sequence};
 use crate::progress::{self, Progress};
 
 use super::{NAME, print, put};
@@ -30,14 +30,14 @@ pub fn run(arguments: &PostmarkArguments, script: &Script, runs: &[Run]) -> Resu
 
 /// Counts and figures of every run; no file is touched.
 pub fn plan(results: &Results, script: &Script, runs: &[Run], title: &str) -> Result<u8> {
-    let mut session = Session::plan_only(title, parts::argv());
+    let mut sequence = Sequence::plan_only(title, parts::argv());
     let mut runs = runs.iter();
     for action in &script.actions {
         match (action, is_shown(results)) {
             (Action::Run { settings, .. }, shown) => {
-                runs.next().map_or(Ok(()), |run| session.plan(run))?;
+                runs.next().map_or(Ok(()), |run| sequence.plan(run))?;
                 if shown {
-                    print(&report(settings.report, &session.last())?)?;
+                    print(&report(settings.report, &sequence.last())?)?;
                 }
             }
             (Action::Show { text, aside, .. }, true) => print(&format!("{text}{aside}"))?,
@@ -45,31 +45,31 @@ pub fn plan(results: &Results, script: &Script, runs: &[Run], title: &str) -> Re
         }
     }
     progress::line("dry run: no file was touched, so there are no times");
-    finish(results, &session.finish(&mut |_| {}))?;
+    finish(results, &sequence.finish(&mut |_| {}))?;
     Ok(exit::OK)
 }
 
 fn work(results: &Results, script: &Script, runs: &[Run], title: &str) -> Result<u8> {
     runs.iter().try_for_each(|run| directory::check(&run.settings))?;
-    let mut session = Session::begin(title, parts::argv(), first_place(runs))?;
+    let mut sequence = Sequence::begin(title, parts::argv(), first_place(runs))?;
     if results.quiet {
-        session = session.without_progress();
+        sequence = sequence.without_progress();
     }
     let mut progress = Progress::start(results.quiet);
     let mut runs = runs.iter();
     for action in &script.actions {
-        if !session.goes_on() || parts::signal().is_some() {
+        if !sequence.goes_on() || parts::signal().is_some() {
             break;
         }
         let run = matches!(action, Action::Run { .. }).then(|| runs.next()).flatten();
-        let ended = run.map_or(Ok(true), |run| session.run(run, &mut |event| progress.tell(&event)))?;
+        let ended = run.map_or(Ok(true), |run| sequence.run(run, &mut |event| progress.tell(&event)))?;
         let mut shown = Ok(());
         if ended {
-            progress::above(|| shown = show(results, action, &session));
+            progress::above(|| shown = show(results, action, &sequence));
         }
         shown?;
     }
-    let report = session.finish(&mut |event| progress.tell(&event));
+    let report = sequence.finish(&mut |event| progress.tell(&event));
     drop(progress);
     if results.quiet {
         report.cases.iter().filter_map(|case| case.reason.as_ref()).for_each(|reason| {
@@ -86,11 +86,11 @@ fn first_place(runs: &[Run]) -> &Path {
 }
 
 /// What an action shows, once it is done.
-fn show(results: &Results, action: &Action, session: &Session) -> Result<()> {
+fn show(results: &Results, action: &Action, sequence: &Sequence) -> Result<()> {
     match action {
         Action::Show { .. } => show_settings(results, action),
         Action::Run { settings, report_to } => {
-            let text = report(settings.report, &session.last())?;
+            let text = report(settings.report, &sequence.last())?;
             put(&text, report_to.as_deref(), is_shown(results))
         }
     }

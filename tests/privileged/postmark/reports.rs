@@ -34,7 +34,7 @@ const CONFIGURATIONS: [(&str, &str); 5] = [
     ),
 ];
 
-/// Three runs in one session, with other settings each.
+/// Three runs in one configuration, with other settings each.
 const SESSION: &str = "set number 100\nset transactions 200\nrun\nset size 100 300\nset seed 3\n\
                        set location b\nrun\nset bias read 10\nset location +a 2\nrun\nquit\n";
 
@@ -44,7 +44,7 @@ pub fn trials() -> Vec<Trial> {
         trial(name, vec![POSTMARK], move || same_figures(commands, 1))
     };
     let mut trials: Vec<_> = CONFIGURATIONS.map(of).into();
-    let name = "postmark::runs_of_one_session_have_the_reports_of_the_real_program";
+    let name = "postmark::runs_of_one_configuration_have_the_reports_of_the_real_program";
     trials.push(trial(name.into(), vec![POSTMARK], || same_figures(SESSION, 3)));
     let name = "postmark::a_terse_report_is_that_of_the_real_program";
     trials.push(trial(name.into(), vec![POSTMARK], terse));

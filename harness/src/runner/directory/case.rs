@@ -7,8 +7,8 @@ use std::path::Path;
 use crate::error::{Cannot, Result};
 use crate::manifest;
 use crate::result::{
-    CaseResult, Configuration, Environment, Metrics, RunReport, SCHEMA_VERSION, Status, StoreInfo, SuiteInfo,
-    Tool, Verify,
+    CaseResult, Configuration, Environment, RunReport, SCHEMA_VERSION, Status, StoreInfo, SuiteInfo, Tool,
+    Verify,
 };
 use crate::scratch;
 use crate::units::Seed;
@@ -77,25 +77,11 @@ pub(super) fn report(title: &str, argv: Vec<String>, store: StoreInfo, seed: See
 /// The case of which nothing has failed yet.
 pub(super) fn begun(configuration: Configuration) -> CaseResult {
     CaseResult {
-        id: format!("{}/1", configuration.id),
-        configuration,
-        block: 1,
-        order: 1,
-        started_s: 0.0,
-        image_bytes: 0,
-        mkfs_command: vec![],
-        mount_options_effective: None,
-        features: vec![],
-        uuid: None,
-        loop_device: None,
-        ledger: BTreeMap::new(),
         status: Status::Passed,
-        reason: None,
-        steps: vec![],
         verify: Verify {
             details: vec!["no file system was made: fsck, kernel log and teardown are not checked".into()],
             ..Verify::default()
         },
-        metrics: Metrics::default(),
+        ..CaseResult::of(configuration, 1, 1)
     }
 }

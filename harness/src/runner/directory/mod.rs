@@ -36,7 +36,7 @@ pub use places::check;
 /// One run of PostMark.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Unique in a session.
+    /// Unique in a sequence.
     pub name: String,
     /// What PostMark is told.
     pub settings: Settings,
@@ -45,7 +45,7 @@ pub struct Run {
 }
 
 /// Runs of PostMark, one after the other, as one case.
-pub struct Session {
+pub struct Sequence {
     report: RunReport,
     case: CaseResult,
     started: Instant,
@@ -54,7 +54,7 @@ pub struct Session {
     counts_ahead: bool,
 }
 
-impl Session {
+impl Sequence {
     /// Begin at a place that exists. From now on signals ask to stop.
     ///
     /// # Errors
@@ -70,14 +70,14 @@ impl Session {
     #[must_use]
     pub fn plan_only(title: &str, argv: Vec<String>) -> Self {
         let (store, configuration) = case::nowhere();
-        let mut session = Self::new(title, argv, store, configuration);
-        session.case.status = Status::NotRun;
-        session.case.reason = Some(Reason {
+        let mut sequence = Self::new(title, argv, store, configuration);
+        sequence.case.status = Status::NotRun;
+        sequence.case.reason = Some(Reason {
             code: Reason::DRY_RUN.into(),
             text: "no file was touched, so there are no times".into(),
             next: None,
         });
-        session
+        sequence
     }
 
     fn new(

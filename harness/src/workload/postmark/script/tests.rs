@@ -130,116 +130,110 @@ fn readable_configurations_have_no_quirk() {
     assert_eq!(runs(&script).len(), 2);
 }
 
-/// `LINE SENTENCE` for each quirk.
+/// `LINE SENTENCE` for each quirk of a configuration.
+const SURPRISES: [(&str, &[&str]); 38] = [
+    ("set number 10k\n", &["1 `10k` is read as 10: there are no units; 10240 was probably meant"]),
+    (
+        "\nset number 0x10\n",
+        &["2 `set number 0x10` is refused: it takes 1 or more, and `0x10` is read as 0: \
+            hexadecimal numbers are not known; 16 was probably meant; 500 stays"],
+    ),
+    ("set write 4096 bytes\n", &["1 `4096 bytes` is read as 4096: what follows the digits is ignored"]),
+    ("set seed 4294967316\n", &["1 `4294967316` is cut to 32 bits, which makes it 20"]),
+    ("set transactions 0\n", &["1 `set transactions 0` is refused: it takes 1 or more; 500 stays"]),
+    (
+        "set seed\n",
+        &["1 `set seed` is refused: it takes 1 or more, and a missing number is read as 0; 42 stays"],
+    ),
+    ("set subdirectories 1\n", &["1 1 subdirectory is none: they are used from 2 on"]),
+    (
+        "set numbers 5\n",
+        &["1 this is read as `set number`: `s` after it is skipped, and its argument is ` 5`"],
+    ),
+    ("run60\n", &["1 this is read as `run`: `6` after it is skipped, and its argument is `0`"]),
+    (
+        "set size  100 200\n",
+        &["1 after two spaces the second size is read from the first: sizes are 100 to 100"],
+    ),
+    ("set size 100\t200\n", &["1 only a space parts two sizes, no tab: sizes are 100 to 100"]),
+    ("set size 200 100\n", &["1 `100` is below the first size, which replaces it: sizes are 200 to 200"]),
+    (
+        "set size 1k 2k\n",
+        &[
+            "1 `1k` is read as 1: there are no units; 1024 was probably meant",
+            "1 `2k` is read as 2: there are no units; 2048 was probably meant",
+        ],
+    ),
+    ("set size 0 9\n", &["1 `set size 0 9` is refused: it takes 1 or more; 500 to 10000 stays"]),
+    ("set size 1 2 3\n", &["1 `2 3` is read as 2: what follows the digits is ignored"]),
+    ("set bias read x\n", &["1 `x` is no number, and is read as 0"]),
+    ("set bias read \n", &["1 a missing number is read as 0"]),
+    ("set bias create 11\n", &["1 `set bias create 11` is refused: it takes -1 to 10; 5 stays"]),
+    ("set bias create\n", &["1 `set bias create` is refused: it takes -1 to 10; 5 stays"]),
+    (
+        "set buffering no\n",
+        &["1 `set buffering no` is refused: it takes `true` or `false`, and nothing more; true stays"],
+    ),
+    (
+        "set report terse \n",
+        &["1 `set report terse` is refused: it takes `verbose` or `terse`, and nothing more; verbose stays"],
+    ),
+    (
+        "set location /my mail\n",
+        &["1 `mail` is taken for a weight, which must be 1 or more, and so for 1; the path \
+            is `/my` (a path that has spaces needs a weight after it)"],
+    ),
+    (
+        "set location /a 2x\n",
+        &["1 the weight `2x` is read as 2: what follows the digits is ignored; the path is `/a`"],
+    ),
+    (
+        "set location -/a\n",
+        &[
+            "1 there is no location `/a` to remove; it must be written as it was added, and no weight may follow",
+        ],
+    ),
+    ("set location +\n", &["1 the path is ``: files are named from the root directory, as `/1`"]),
+    ("set location ~/mail\n", &["1 the path is `~/mail`: it is used as typed, by no shell"]),
+    ("set location\n", &["1 `set location` without a path is refused"]),
+    ("help set\n", &["1 `help` is ignored"]),
+    ("!rm -r /\n", &["1 `!rm -r /` is a command for a shell, and is not run"]),
+    (
+        "SET  number 5\n",
+        &["1 unknown command `SET  number 5`, which is passed over; `set number` was probably \
+            meant, which must be written just so, from the first column"],
+    ),
+    ("set numer 5\n", &["1 unknown command `set numer 5`, which is passed over"]),
+    ("load inc\n", &["1 cannot load `inc`, which is passed over: No such file or directory (os error 2)"]),
+    ("quit\n\n# never\nrun\nrun\n", &["4 this is never read, as line 1 is `quit`"]),
+    (
+        "run",
+        &[
+            "1 the last line has no newline, in place of which `n` is dropped: it is read as `ru`",
+            "1 unknown command `ru`, which is passed over",
+        ],
+    ),
+    (
+        "run\nset number 100",
+        &["2 the last line has no newline, in place of which `0` is dropped: it is read as `set number 10`"],
+    ),
+    (
+        "run \n",
+        &["1 a space after `run` makes it write to a file without a name, and then to standard output"],
+    ),
+    ("run out \n", &["1 the file is `out `: white space is part of its name"]),
+    (
+        "set number 5\0\n",
+        &[
+            "1 the line has a NUL byte, at which it ends: it is read as `set number `",
+            "1 `set number` is refused: it takes 1 or more, and a missing number is read as 0; 500 stays",
+        ],
+    ),
+];
+
 #[test]
 fn what_surprises_is_said_at_its_line() {
-    let table: [(&str, &[&str]); 38] = [
-        ("set number 10k\n", &["1 `10k` is read as 10: there are no units; 10240 was probably meant"]),
-        (
-            "\nset number 0x10\n",
-            &["2 `set number 0x10` is refused: it takes 1 or more, and `0x10` is read as 0: \
-            hexadecimal numbers are not known; 16 was probably meant; 500 stays"],
-        ),
-        ("set write 4096 bytes\n", &["1 `4096 bytes` is read as 4096: what follows the digits is ignored"]),
-        ("set seed 4294967316\n", &["1 `4294967316` is cut to 32 bits, which makes it 20"]),
-        ("set transactions 0\n", &["1 `set transactions 0` is refused: it takes 1 or more; 500 stays"]),
-        (
-            "set seed\n",
-            &["1 `set seed` is refused: it takes 1 or more, and a missing number is read as 0; 42 stays"],
-        ),
-        ("set subdirectories 1\n", &["1 1 subdirectory is none: they are used from 2 on"]),
-        (
-            "set numbers 5\n",
-            &["1 this is read as `set number`: `s` after it is skipped, and its argument is ` 5`"],
-        ),
-        ("run60\n", &["1 this is read as `run`: `6` after it is skipped, and its argument is `0`"]),
-        (
-            "set size  100 200\n",
-            &["1 after two spaces the second size is read from the first: sizes are 100 to 100"],
-        ),
-        ("set size 100\t200\n", &["1 only a space parts two sizes, no tab: sizes are 100 to 100"]),
-        ("set size 200 100\n", &["1 `100` is below the first size, which replaces it: sizes are 200 to 200"]),
-        (
-            "set size 1k 2k\n",
-            &[
-                "1 `1k` is read as 1: there are no units; 1024 was probably meant",
-                "1 `2k` is read as 2: there are no units; 2048 was probably meant",
-            ],
-        ),
-        ("set size 0 9\n", &["1 `set size 0 9` is refused: it takes 1 or more; 500 to 10000 stays"]),
-        ("set size 1 2 3\n", &["1 `2 3` is read as 2: what follows the digits is ignored"]),
-        ("set bias read x\n", &["1 `x` is no number, and is read as 0"]),
-        ("set bias read \n", &["1 a missing number is read as 0"]),
-        ("set bias create 11\n", &["1 `set bias create 11` is refused: it takes -1 to 10; 5 stays"]),
-        ("set bias create\n", &["1 `set bias create` is refused: it takes -1 to 10; 5 stays"]),
-        (
-            "set buffering no\n",
-            &["1 `set buffering no` is refused: it takes `true` or `false`, and nothing more; true stays"],
-        ),
-        (
-            "set report terse \n",
-            &[
-                "1 `set report terse` is refused: it takes `verbose` or `terse`, and nothing more; verbose stays",
-            ],
-        ),
-        (
-            "set location /my mail\n",
-            &["1 `mail` is taken for a weight, which must be 1 or more, and so for 1; the path \
-            is `/my` (a path that has spaces needs a weight after it)"],
-        ),
-        (
-            "set location /a 2x\n",
-            &["1 the weight `2x` is read as 2: what follows the digits is ignored; the path is `/a`"],
-        ),
-        (
-            "set location -/a\n",
-            &[
-                "1 there is no location `/a` to remove; it must be written as it was added, and no weight may follow",
-            ],
-        ),
-        ("set location +\n", &["1 the path is ``: files are named from the root directory, as `/1`"]),
-        ("set location ~/mail\n", &["1 the path is `~/mail`: it is used as typed, by no shell"]),
-        ("set location\n", &["1 `set location` without a path is refused"]),
-        ("help set\n", &["1 `help` is ignored"]),
-        ("!rm -r /\n", &["1 `!rm -r /` is a command for a shell, and is not run"]),
-        (
-            "SET  number 5\n",
-            &["1 unknown command `SET  number 5`, which is passed over; `set number` was probably \
-            meant, which must be written just so, from the first column"],
-        ),
-        ("set numer 5\n", &["1 unknown command `set numer 5`, which is passed over"]),
-        (
-            "load inc\n",
-            &["1 cannot load `inc`, which is passed over: No such file or directory (os error 2)"],
-        ),
-        ("quit\n\n# never\nrun\nrun\n", &["4 this is never read, as line 1 is `quit`"]),
-        (
-            "run",
-            &[
-                "1 the last line has no newline, in place of which `n` is dropped: it is read as `ru`",
-                "1 unknown command `ru`, which is passed over",
-            ],
-        ),
-        (
-            "run\nset number 100",
-            &[
-                "2 the last line has no newline, in place of which `0` is dropped: it is read as `set number 10`",
-            ],
-        ),
-        (
-            "run \n",
-            &["1 a space after `run` makes it write to a file without a name, and then to standard output"],
-        ),
-        ("run out \n", &["1 the file is `out `: white space is part of its name"]),
-        (
-            "set number 5\0\n",
-            &[
-                "1 the line has a NUL byte, at which it ends: it is read as `set number `",
-                "1 `set number` is refused: it takes 1 or more, and a missing number is read as 0; 500 stays",
-            ],
-        ),
-    ];
-    for (text, said) in table {
+    for (text, said) in SURPRISES {
         assert_eq!(quirks(&read(text)), said, "{text:?}");
     }
 }
