@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use fsduel_harness::units::Bytes;
 
 use crate::destination::{ReportTo, parse_report};
-use crate::parts;
+use crate::parts::{self, Repeat};
 
 pub use postmark::{Beside, Content, PostmarkArguments, Verify};
 
@@ -115,6 +115,9 @@ pub struct Shared {
     /// What is compared.
     #[command(flatten)]
     pub what: What,
+    /// How often it runs, and how long.
+    #[command(flatten)]
+    pub often: Often,
     /// Where it runs.
     #[command(flatten)]
     pub place: Place,
@@ -167,6 +170,26 @@ pub struct What {
     /// step.NAME.seed [default: 42].
     #[arg(long, value_name = "N", env = "FSDUEL_SEED", hide_env_values = true)]
     pub seed: Option<u64>,
+}
+
+/// How often it runs, and how long.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "How often")]
+pub struct Often {
+    /// Measure each file system so often, in blocks [default: 1].
+    ///
+    /// A block holds each file system once, freshly made, in an order drawn from the
+    /// seed. With more than 2, one more runs first and does not count. `auto` stops
+    /// when every comparison is decided, after 5 to 40 blocks.
+    #[arg(long, value_name = "N|auto", value_parser = parts::repeat)]
+    #[arg(env = "FSDUEL_REPEAT", hide_env_values = true)]
+    pub repeat: Option<Repeat>,
+    /// Time for all blocks, as 10m: none begins that would not end within it.
+    ///
+    /// The first always runs.
+    #[arg(long, value_name = "DURATION", value_parser = parts::duration)]
+    #[arg(env = "FSDUEL_BUDGET", hide_env_values = true)]
+    pub budget: Option<Duration>,
     /// Time limit of one step, as 90s or 5m; exit code 124.
     ///
     /// The same limit holds for each phase around the steps: mkfs, mount, unmount,
@@ -234,6 +257,17 @@ pub struct Results {
     #[arg(long = "report", value_name = "FORMAT[=PATH]", value_parser = parse_report)]
     #[arg(env = "FSDUEL_REPORT", hide_env_values = true)]
     pub reports: Vec<ReportTo>,
+    /// Compare with an earlier run, stored with --json.
+    ///
+    /// It must be of the same suite, scale, seed and size.
+    #[arg(long, value_name = "BASE.json", env = "FSDUEL_BASELINE", hide_env_values = true)]
+    pub baseline: Option<PathBuf>,
+    /// Limits of ratios, as `synced_s<=1.05,space_used_bytes<=1.02`.
+    ///
+    /// To --baseline; without it, of each file system to the first. Exit code 3
+    /// where one does not hold, 6 where the noise does not allow to decide.
+    #[arg(long, value_name = "LIST", env = "FSDUEL_GATE", hide_env_values = true)]
+    pub gate: Option<String>,
     /// Keep the images of all cases, or with `=failed` of those that did not pass.
     ///
     /// They are in the store, as fsduel-*.img, and belong to the caller of sudo;
@@ -249,6 +283,10 @@ pub struct Results {
     #[arg(long, env = "FSDUEL_REQUIRE_ALL", hide_env_values = true)]
     #[arg(value_parser = BoolishValueParser::new())]
     pub require_all: bool,
+    /// Take warnings about the machine and its input as errors, and do not start.
+    #[arg(long, env = "FSDUEL_STRICT", hide_env_values = true)]
+    #[arg(value_parser = BoolishValueParser::new())]
+    pub strict: bool,
     /// Show no progress.
     #[arg(long, short, env = "FSDUEL_QUIET", hide_env_values = true)]
     #[arg(value_parser = BoolishValueParser::new())]

@@ -2,7 +2,9 @@
 //! changes its meaning. When several apply, [`PRECEDENCE`] says which one is told.
 
 use fsduel_harness::error::{Error, Kind};
-use fsduel_harness::result::{CaseResult, Checked, ClaimVerdict, Reason, RunReport, Status};
+use fsduel_harness::result::{
+    CaseResult, Checked, ClaimVerdict, GateResult, GateVerdict, Reason, RunReport, Status,
+};
 
 /// Ran, verified, and every claim that must hold holds.
 pub const OK: u8 = 0;
@@ -78,7 +80,16 @@ pub fn code(report: &RunReport, asked: Asked) -> u8 {
     let claims = report.claims.iter().filter(broken).map(|_| CLAIM);
     let empty = report.cases.is_empty().then_some(EMPTY);
     let signal = asked.signal.map(|signal| 128 + signal);
-    first(cases.chain(claims).chain(empty).chain(signal))
+    first(cases.chain(claims).chain(report.gates.iter().map(of_gate)).chain(empty).chain(signal))
+}
+
+/// The code of one gate.
+pub fn of_gate(gate: &GateResult) -> u8 {
+    match gate.outcome {
+        GateVerdict::Holds => OK,
+        GateVerdict::Broken => CLAIM,
+        GateVerdict::Undecided => UNDECIDED,
+    }
 }
 
 /// The code of one case that started.
@@ -162,6 +173,8 @@ mod tests {
             environments: vec![],
             cases,
             comparisons: vec![],
+            changes: None,
+            gates: vec![],
             references: vec![],
             claims: vec![claim],
         }

@@ -24,6 +24,7 @@ use crate::cli::{DirectIo, DoctorArguments, Keep, RunArguments, Shared};
 use crate::describe;
 
 pub use fsduel_harness::case::Store;
+pub use fsduel_harness::compare::Repeat;
 pub use fsduel_harness::manifest::memory_available;
 pub use fsduel_harness::require::check;
 pub use fsduel_harness::runner::directory::{self, Sequence};
@@ -105,6 +106,10 @@ pub fn formats() -> Vec<Row> {
 }
 
 pub fn size(text: &str) -> Result<Bytes, String> {
+    text.parse().map_err(one_line)
+}
+
+pub fn repeat(text: &str) -> Result<Repeat, String> {
     text.parse().map_err(one_line)
 }
 
@@ -256,7 +261,9 @@ fn options(shared: &Shared) -> Options {
         set: what.set.clone(),
         mkfs_options: what.mkfs_options.clone(),
         seed: what.seed,
-        timeout: what.timeout,
+        repeat: shared.often.repeat,
+        budget: shared.often.budget,
+        timeout: shared.often.timeout,
         store: place.store.clone(),
         direct_io: place.direct_io.map(|when| match when {
             DirectIo::Auto => case::DirectIo::Auto,
@@ -266,6 +273,7 @@ fn options(shared: &Shared) -> Options {
         preallocate: place.preallocate.then_some(true),
         overcommit: place.overcommit.then_some(true),
         require_all: shared.results.require_all,
+        strict: shared.results.strict,
     }
 }
 

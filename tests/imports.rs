@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 
 /// From the ground up. A module may import its own row and the rows above it in this list.
 const ROWS: [&[&str]; 8] = [
-    &["error", "units"],
+    &["error", "stats", "units"],
     &["command", "require", "sys"],
     &["content", "manifest", "ops", "result"],
     &["fs", "measure", "scratch", "verify", "workload"],
-    &["claim"],
+    &["claim", "compare"],
     &["case", "suite"],
     &["runner", "worker"],
     &["report"],

@@ -7,14 +7,15 @@
 //! 2. [`runner`] starts one worker process for each case, in namespaces of its own.
 //! 3. [`worker`] makes the file system ([`scratch`], [`fs`]), does the work ([`workload`] through
 //!    [`ops`]), measures it ([`measure`]) and reads everything back ([`verify`]).
-//! 4. The results meet again in one [`result::RunReport`], which [`claim`] judges and [`report`]
-//!    writes. These two read results only, so they work anywhere, without root, on stored JSON.
+//! 4. The results meet again in one [`result::RunReport`], which [`claim`] and [`compare`] judge and [`report`]
+//!    writes. These read results only, so they work anywhere, without root, on stored JSON.
 //!
 //! Modules import downwards only; `tests/imports.rs` holds them to it.
 #![deny(missing_docs)]
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod error;
+pub mod stats;
 pub mod units;
 
 pub mod command;
@@ -38,6 +39,7 @@ pub mod suite;
 pub mod worker;
 
 pub mod claim;
+pub mod compare;
 pub mod report;
 
 pub use error::{Error, Result};

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::result::{
-    CaseResult, Checked, ClaimResult, ClaimVerdict, Comparison, Configuration, EndedWord, Environment, Facts,
-    Latency, Limit, LoopInfo, Manifest, Metrics, Postmark, Reason, Reference, RunReport, SCHEMA_VERSION,
-    Seconds, Status, StepResult, StoreInfo, SuiteInfo, Tool, Verify, Warning, Which,
+    CaseResult, Checked, ClaimResult, ClaimVerdict, Comparison, Configuration, EndedWord, Environment,
+    Estimate, Facts, Latency, Limit, LoopInfo, Manifest, Metrics, Postmark, Reason, Reference, RunReport,
+    SCHEMA_VERSION, Seconds, Status, StepResult, StoreInfo, SuiteInfo, Tool, Verdict, Verify, Warning, Which,
 };
 
 /// The run.
@@ -27,6 +27,8 @@ pub(in crate::report) fn report() -> RunReport {
         }],
         cases: vec![btrfs(), ext4(), xfs(), reiserfs()],
         comparisons: comparisons(),
+        changes: None,
+        gates: vec![],
         references: references(),
         claims: claims(),
     }
@@ -319,21 +321,23 @@ fn fill(size: u64, synced: f64, [kernel, threads]: [f64; 2]) -> StepResult {
 }
 
 fn comparisons() -> Vec<Comparison> {
-    let one = |metric: &str, [low, ratio, high]: [f64; 3], verdict: &str, needed_count| Comparison {
+    let one = |metric: &str, [low, ratio, high]: [f64; 3], verdict, needed_count| Comparison {
         step: "small-files".into(),
         metric: metric.into(),
         baseline: "ext4".into(),
         candidate: "btrfs".into(),
-        ratio,
-        ci95: Some([low, high]),
-        n: 5,
-        verdict: Some(verdict.into()),
-        needed_count,
+        estimate: Estimate {
+            ratio: Some(ratio),
+            ci95: Some([low, high]),
+            n: 5,
+            verdict: Some(verdict),
+            needed_count,
+        },
     };
     vec![
-        one("space_used_bytes", [0.015, 0.016, 0.017], "less", None),
-        one("synced_s", [1.46, 1.62, 1.78], "more", None),
-        one("kernel_cpu_s", [0.97, 1.08, 1.19], "not_resolved", Some(18)),
+        one("space_used_bytes", [0.015, 0.016, 0.017], Verdict::Less, None),
+        one("synced_s", [1.46, 1.62, 1.78], Verdict::More, None),
+        one("kernel_cpu_s", [0.97, 1.08, 1.19], Verdict::NotResolved, Some(18)),
     ]
 }
 

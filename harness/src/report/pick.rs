@@ -4,75 +4,18 @@
 //! because a fixed amount of work met a limit. With more than one block the number is the median
 //! of the measured ones.
 
-use crate::result::{CaseResult, Checked, Comparison, EndedWord, Latency, RunReport, Status, StepResult};
-
-/// What is compared, in the order of the suite, the baseline first.
-pub(super) fn configurations(report: &RunReport) -> Vec<&str> {
-    let mut ids: Vec<&str> = Vec::new();
-    let baseline = report.comparisons.first().map(|comparison| comparison.baseline.as_str());
-    let ran = report.cases.iter().map(|case| case.configuration.id.as_str());
-    let known: Vec<&str> = ran.clone().collect();
-    let first = baseline.into_iter().chain(in_the_suite(report)).filter(|id| known.contains(id));
-    for id in first.chain(ran) {
-        if !ids.contains(&id) {
-            ids.push(id);
-        }
-    }
-    ids
-}
-
-/// The ids of the resolved suite.
-fn in_the_suite(report: &RunReport) -> impl Iterator<Item = &str> {
-    let list = report.suite.resolved.get("configurations").and_then(|list| list.as_array());
-    list.into_iter().flatten().filter_map(|entry| entry.get("id")?.as_str())
-}
-
-/// All cases of a configuration that count: without the warm-up, if there are others.
-pub(super) fn cases<'a>(report: &'a RunReport, configuration: &str) -> Vec<&'a CaseResult> {
-    let all = || report.cases.iter().filter(move |case| case.configuration.id == configuration);
-    let measured: Vec<_> = all().filter(|case| case.block > 0).collect();
-    if measured.is_empty() { all().collect() } else { measured }
-}
-
-/// Steps in the order of the suite: each once.
-pub(super) fn steps(report: &RunReport) -> Vec<&StepResult> {
-    let mut steps: Vec<&StepResult> = Vec::new();
-    for step in report.cases.iter().flat_map(|case| &case.steps) {
-        if !steps.iter().any(|known| known.name == step.name) {
-            steps.push(step);
-        }
-    }
-    steps
-}
-
-/// Whether the numbers of a case were verified.
-pub(super) fn counts(case: &CaseResult) -> bool {
-    let verify = &case.verify;
-    let checks = [verify.read_back, verify.fsck, verify.kernel_log, verify.teardown];
-    let damaged = checks.into_iter().chain(case.steps.iter().map(|step| step.read_back));
-    let met_a_limit = case.reason.as_ref().is_some_and(|reason| reason.code == "limit");
-    match case.status {
-        Status::Passed => true,
-        Status::Failed => met_a_limit && !damaged.into_iter().any(|checked| checked == Checked::Damaged),
-        _ => false,
-    }
-}
+use crate::result::{Comparison, Latency, RunReport, StepResult};
 
 /// A step of every case of a configuration whose numbers were verified.
 pub(super) fn counted<'a>(report: &'a RunReport, configuration: &str, step: &str) -> Vec<&'a StepResult> {
-    let cases = cases(report, configuration).into_iter().filter(|case| counts(case));
-    cases.flat_map(|case| case.steps.iter().filter(|found| found.name == step)).collect()
-}
-
-/// A fixed amount of work that was not done in full; a fill is done when the room is.
-pub(super) fn cut_short(step: &StepResult) -> bool {
-    step.ended == EndedWord::Limit && step.facts.file_size_bytes.is_none()
+    let cases = report.measured(configuration).into_iter().filter(|case| case.counts());
+    cases.filter_map(|case| case.step(step)).collect()
 }
 
 /// The median of a metric or fact over the cases that count.
 pub(super) fn number(report: &RunReport, configuration: &str, step: &str, key: &str) -> Option<f64> {
     let steps = counted(report, configuration, step);
-    median(steps.iter().filter_map(|step| step.metrics.get(key).or_else(|| step.facts.number(key))).collect())
+    median(steps.iter().filter_map(|step| step.number(key)).collect())
 }
 
 /// The medians, over the cases that count, of the median and the 99th percentile of an operation.
@@ -124,7 +67,7 @@ pub(super) fn comparison<'a>(
 mod tests {
     use super::*;
     use crate::report::example;
-    use crate::result::Reason;
+    use crate::result::{Checked, Reason, Status};
 
     #[test]
     fn the_median_of_an_even_number_lies_between_the_middle_two() {
@@ -137,7 +80,7 @@ mod tests {
     fn the_baseline_is_first_although_it_ran_second() {
         let report = example::report();
         assert_eq!(report.cases[0].configuration.id, "btrfs");
-        assert_eq!(configurations(&report), ["ext4", "btrfs", "xfs", "reiserfs"]);
+        assert_eq!(report.configuration_ids(), ["ext4", "btrfs", "xfs", "reiserfs"]);
     }
 
     #[test]

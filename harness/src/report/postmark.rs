@@ -6,7 +6,7 @@
 
 use std::io::Write;
 
-use super::{Format, Style, human, pick, write_text};
+use super::{Format, Style, human, write_text};
 use crate::error::{Error, Result};
 use crate::result::postmark::{Rate, data, hundredths};
 use crate::result::{CaseResult, EndedWord, Postmark, Reason, RunReport, Seconds, StepResult};
@@ -50,7 +50,7 @@ fn write(
 }
 
 fn runs(report: &RunReport) -> Vec<Run<'_>> {
-    let cases = pick::configurations(report).into_iter().flat_map(|id| pick::cases(report, id));
+    let cases = report.configuration_ids().into_iter().flat_map(|id| report.measured(id));
     let of_case = |case| {
         let steps = (case as &CaseResult).steps.iter();
         steps.filter_map(move |step| Some(Run { case, step, counts: step.facts.postmark.as_ref()? }))
@@ -61,7 +61,7 @@ fn runs(report: &RunReport) -> Vec<Run<'_>> {
 /// Why there is no report of a run.
 fn silent(run: &Run) -> Option<String> {
     let counts = run.counts;
-    if !pick::counts(run.case) && !is_planned(run.case) {
+    if !run.case.counts() && !is_planned(run.case) {
         let why = run.case.reason.as_ref().map(|reason| format!(": {}", reason.text)).unwrap_or_default();
         return Some(format!("not shown: the case is {}{why}\n", human::word(run.case.status)));
     }

@@ -88,6 +88,27 @@ impl CaseResult {
             metrics: Metrics::default(),
         }
     }
+
+    /// Whether its numbers were verified: it passed, or failed only because a fixed amount of work
+    /// met a limit. All others are not to be shown or compared.
+    #[must_use]
+    pub fn counts(&self) -> bool {
+        let verify = &self.verify;
+        let checks = [verify.read_back, verify.fsck, verify.kernel_log, verify.teardown];
+        let mut checks = checks.into_iter().chain(self.steps.iter().map(|step| step.read_back));
+        let met_a_limit = self.reason.as_ref().is_some_and(|reason| reason.code == Reason::LIMIT);
+        match self.status {
+            Status::Passed => true,
+            Status::Failed => met_a_limit && !checks.any(|checked| checked == Checked::Damaged),
+            _ => false,
+        }
+    }
+
+    /// The step of that name, if it was reached.
+    #[must_use]
+    pub fn step(&self, name: &str) -> Option<&StepResult> {
+        self.steps.iter().find(|step| step.name == name)
+    }
 }
 
 impl Reason {

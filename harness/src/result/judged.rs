@@ -2,7 +2,46 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A configuration against the baseline.
+/// The metrics that get a verdict, in order: time, space, CPU.
+pub const HEADLINE: [&str; 3] = ["synced_s", "space_used_bytes", "kernel_cpu_s"];
+
+/// A ratio smaller than this, or its inverse, is no difference that matters: 5 %.
+pub const MARGIN: f64 = 1.05;
+
+/// What the interval of a ratio supports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Less than the baseline, by more than the margin.
+    Less,
+    /// More than the baseline, by more than the margin.
+    More,
+    /// Equal to the baseline, to within the margin.
+    NoDifference,
+    /// The noise does not allow a word.
+    NotResolved,
+}
+
+/// A ratio of two figures, and what is known of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// Geometric mean; absent where a figure has no logarithm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<f64>,
+    /// 95 % interval of the ratio; absent for fewer than three samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ci95: Option<[f64; 2]>,
+    /// Pairs; of independent samples, those of the smaller side.
+    pub n: u32,
+    /// Of a headline metric.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// Samples that would decide it, if they scatter as these do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needed_count: Option<u32>,
+}
+
+/// A configuration against the baseline, in one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// Name of the step.
@@ -13,19 +52,75 @@ pub struct Comparison {
     pub baseline: String,
     /// Id of the configuration that is compared.
     pub candidate: String,
-    /// Candidate to baseline.
-    pub ratio: f64,
-    /// 95 % interval of the ratio; absent for fewer than three blocks.
+    /// Candidate to baseline, paired by block.
+    #[serde(flatten)]
+    pub estimate: Estimate,
+}
+
+/// One figure of a configuration in two runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// Id of the configuration.
+    pub configuration: String,
+    /// Name of the step; absent for a figure of the whole case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ci95: Option<[f64; 2]>,
-    /// Blocks.
-    pub n: u32,
-    /// `less`, `more`, `no_difference`, `not_resolved`.
+    pub step: Option<String>,
+    /// Key of the metric or fact.
+    pub metric: String,
+    /// In the base: the median over its samples.
+    pub old: f64,
+    /// In the new run: the median over its samples.
+    pub new: f64,
+    /// New to old.
+    #[serde(flatten)]
+    pub estimate: Estimate,
+}
+
+/// A run against an earlier one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Changes {
+    /// `run_id` of the earlier one.
+    pub base_run_id: String,
+    /// `run_id` of the new one.
+    pub new_run_id: String,
+    /// Both are one run, so samples are paired by case; else they are independent.
+    pub paired: bool,
+    /// What differs between the runs beside the figures, a sentence each: kernel, tools, ...
+    pub differences: Vec<String>,
+    /// Every figure that both have.
+    pub changes: Vec<Change>,
+}
+
+/// Whether a gate holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GateVerdict {
+    /// The whole interval is within the limit.
+    Holds,
+    /// The whole interval is beyond the limit.
+    Broken,
+    /// The limit lies in the interval, or there is none.
+    Undecided,
+}
+
+/// A limit of a ratio, at one figure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GateResult {
+    /// As it was asked for: `synced_s<=1.05`.
+    pub gate: String,
+    /// Name of the step; absent for a figure of the whole case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<String>,
-    /// Blocks that would decide it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub needed_count: Option<u32>,
+    pub step: Option<String>,
+    /// Id of the configuration that is compared.
+    pub configuration: String,
+    /// What it is compared with: an earlier run, or the baseline of this one.
+    pub against: String,
+    /// What is known of the ratio.
+    #[serde(flatten)]
+    pub estimate: Estimate,
+    /// Whether it holds. In the JSON `gate_verdict`: the ratio has a `verdict` of its own.
+    #[serde(rename = "gate_verdict")]
+    pub outcome: GateVerdict,
 }
 
 /// A figure that a suite's source printed.

@@ -15,7 +15,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use case::{CaseResult, Checked, Configuration, LoopInfo, Reason, Status, Verify};
-pub use judged::{ClaimResult, ClaimVerdict, Comparison, Reference};
+pub use judged::{
+    Change, Changes, ClaimResult, ClaimVerdict, Comparison, Estimate, GateResult, GateVerdict, HEADLINE,
+    MARGIN, Reference, Verdict,
+};
 pub use postmark::{Postmark, Seconds};
 pub use step::{EndedWord, Facts, Latency, Limit, Metrics, Series, StepResult, Which};
 
@@ -42,12 +45,62 @@ pub struct RunReport {
     /// Configurations against the baseline.
     #[serde(default)]
     pub comparisons: Vec<Comparison>,
+    /// This run against an earlier one, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Changes>,
+    /// Limits that were asked for, and whether they hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gates: Vec<GateResult>,
     /// Figures that the suite's source printed.
     #[serde(default)]
     pub references: Vec<Reference>,
     /// What the suite's source says follows, and whether it does.
     #[serde(default)]
     pub claims: Vec<ClaimResult>,
+}
+
+impl RunReport {
+    /// Ids of what is compared, in the order of the suite, the baseline first: blocks run in an
+    /// order of their own.
+    #[must_use]
+    pub fn configuration_ids(&self) -> Vec<&str> {
+        let mut ids: Vec<&str> = Vec::new();
+        let ran = self.cases.iter().map(|case| case.configuration.id.as_str());
+        let known: Vec<&str> = ran.clone().collect();
+        let baseline = self.comparisons.first().map(|comparison| comparison.baseline.as_str());
+        let first = baseline.into_iter().chain(self.ids_of_the_suite()).filter(|id| known.contains(id));
+        for id in first.chain(ran) {
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        ids
+    }
+
+    fn ids_of_the_suite(&self) -> impl Iterator<Item = &str> {
+        let list = self.suite.resolved.get("configurations").and_then(|list| list.as_array());
+        list.into_iter().flatten().filter_map(|entry| entry.get("id")?.as_str())
+    }
+
+    /// All cases of a configuration that are measured: without the warm-up, if there are others.
+    #[must_use]
+    pub fn measured(&self, configuration: &str) -> Vec<&CaseResult> {
+        let all = || self.cases.iter().filter(move |case| case.configuration.id == configuration);
+        let measured: Vec<_> = all().filter(|case| case.block > 0).collect();
+        if measured.is_empty() { all().collect() } else { measured }
+    }
+
+    /// Steps in the order of the suite: each once.
+    #[must_use]
+    pub fn steps(&self) -> Vec<&StepResult> {
+        let mut steps: Vec<&StepResult> = Vec::new();
+        for step in self.cases.iter().flat_map(|case| &case.steps) {
+            if !steps.iter().any(|known| known.name == step.name) {
+                steps.push(step);
+            }
+        }
+        steps
+    }
 }
 
 /// The program that wrote a report.

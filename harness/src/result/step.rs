@@ -57,6 +57,21 @@ pub struct StepResult {
     pub read_back: Checked,
 }
 
+impl StepResult {
+    /// A metric or, where there is none of that key, a fact that is a number.
+    #[must_use]
+    pub fn number(&self, key: &str) -> Option<f64> {
+        self.metrics.get(key).or_else(|| self.facts.number(key))
+    }
+
+    /// A fixed amount of work that was not done in full; a fill is done when the room is. Who did
+    /// less was not faster, so it is not compared.
+    #[must_use]
+    pub fn cut_short(&self) -> bool {
+        self.ended == EndedWord::Limit && self.facts.file_size_bytes.is_none()
+    }
+}
+
 /// Whether all of the work was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -82,6 +82,8 @@ fn head(plan: &Plan) -> RunReport {
         environments: vec![host(plan)],
         cases: vec![],
         comparisons: vec![],
+        changes: None,
+        gates: vec![],
         references: plan.references.clone(),
         claims: vec![],
     }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::resolve::Choices;
 use super::{DEFAULT_STORE, Options, Suite, parse_store};
 use crate::case::{DirectIo, Store};
+use crate::compare::Repeat;
 
 /// The whole line, quoted as a shell reads it.
 pub(super) fn command(suite: &Suite, options: &Options, scale: &str, choices: &Choices) -> String {
@@ -23,6 +24,12 @@ pub(super) fn command(suite: &Suite, options: &Options, scale: &str, choices: &C
     line.option("--seed", &choices.seed.0.to_string());
     line.options("--set", &options.set);
     line.options("--mkfs-options", &options.mkfs_options);
+    if options.repeat.is_some() || choices.repeat != Repeat::default() {
+        line.option("--repeat", &choices.repeat.to_string());
+    }
+    if let Some(budget) = options.budget {
+        line.option("--budget", &duration(budget));
+    }
     if let Some(limit) = options.timeout {
         line.option("--timeout", &duration(limit));
     }
@@ -50,6 +57,7 @@ fn place(line: &mut Line, options: &Options, choices: &Choices) {
         ("--preallocate", choices.preallocate),
         ("--overcommit", choices.overcommit),
         ("--require-all", choices.require_all),
+        ("--strict", choices.strict),
     ];
     flags.into_iter().filter(|(_, on)| *on).for_each(|(name, _)| line.word(name));
 }

@@ -4,20 +4,24 @@ use std::time::Duration;
 
 use super::keys::Keys;
 use crate::case::{DirectIo, Store};
+use crate::compare::Repeat;
 use crate::error::{Error, Result};
 use crate::units::{Bytes, Seed, parse_duration};
 
 /// Keys of `[defaults]`, of a scale, and of `--set` without a step.
-pub(super) const KEYS: [&str; 9] = [
+pub(super) const KEYS: [&str; 12] = [
     "size",
     "block-size",
     "seed",
+    "repeat",
+    "budget",
     "timeout",
     "store",
     "direct-io",
     "preallocate",
     "overcommit",
     "require-all",
+    "strict",
 ];
 
 /// What was given; the rest is decided when a suite is resolved.
@@ -26,12 +30,15 @@ pub(super) struct Defaults {
     pub(super) size: Option<Bytes>,
     pub(super) block_size: Option<Bytes>,
     pub(super) seed: Option<u64>,
+    pub(super) repeat: Option<Repeat>,
+    pub(super) budget: Option<Duration>,
     pub(super) timeout: Option<Duration>,
     pub(super) store: Option<String>,
     pub(super) direct_io: Option<DirectIo>,
     pub(super) preallocate: Option<bool>,
     pub(super) overcommit: Option<bool>,
     pub(super) require_all: Option<bool>,
+    pub(super) strict: Option<bool>,
 }
 
 impl Defaults {
@@ -40,12 +47,15 @@ impl Defaults {
             size: keys.parsed("size", str::parse)?,
             block_size: keys.parsed("block-size", |text| checked_block_size(text.parse()?))?,
             seed: keys.parsed("seed", seed)?,
+            repeat: keys.parsed("repeat", str::parse)?,
+            budget: keys.parsed("budget", |text| checked_budget(parse_duration(text)?))?,
             timeout: keys.parsed("timeout", |text| checked_timeout(parse_duration(text)?))?,
             store: keys.text("store")?,
             direct_io: keys.parsed("direct-io", parse_direct_io)?,
             preallocate: keys.flag("preallocate")?,
             overcommit: keys.flag("overcommit")?,
             require_all: keys.flag("require-all")?,
+            strict: keys.flag("strict")?,
         };
         keys.done()?;
         Ok(found)
@@ -65,6 +75,14 @@ pub(super) fn checked_timeout(timeout: Duration) -> Result<Duration> {
     match timeout.is_zero() {
         false => Ok(timeout),
         true => Err(Error::usage("give a step no time at all").next("leave `timeout` out for no limit")),
+    }
+}
+
+/// The time of a whole run, if there is any in it.
+pub(super) fn checked_budget(budget: Duration) -> Result<Duration> {
+    match budget.is_zero() {
+        false => Ok(budget),
+        true => Err(Error::usage("run in no time at all").next("leave `budget` out for no limit")),
     }
 }
 

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::case::{DirectIo, Store};
 use crate::claim::ClaimSpec;
+use crate::compare::Repeat;
 use crate::error::{Error, Result};
 use crate::result::{Configuration, Reference, SuiteInfo};
 use crate::units::{Bytes, Seed};
@@ -76,6 +77,10 @@ pub struct Options {
     pub mkfs_options: Vec<String>,
     /// `--seed`.
     pub seed: Option<u64>,
+    /// `--repeat`.
+    pub repeat: Option<Repeat>,
+    /// `--budget`.
+    pub budget: Option<Duration>,
     /// `--timeout`.
     pub timeout: Option<Duration>,
     /// `--store`.
@@ -88,6 +93,8 @@ pub struct Options {
     pub overcommit: Option<bool>,
     /// `--require-all`.
     pub require_all: bool,
+    /// `--strict`.
+    pub strict: bool,
 }
 
 /// What is run, with every choice made.
@@ -101,6 +108,8 @@ pub struct Resolved {
     pub named: bool,
     /// One that only the suite names and that cannot run is an error, too.
     pub require_all: bool,
+    /// A machine that disturbs the measurement is an error.
+    pub strict: bool,
     /// Steps, in order.
     pub steps: Vec<StepSpec>,
     /// Size of the image.
@@ -117,6 +126,10 @@ pub struct Resolved {
     pub preallocate: bool,
     /// Go on although the store may fill up.
     pub overcommit: bool,
+    /// Measured blocks.
+    pub repeat: Repeat,
+    /// No block begins that would not end within it.
+    pub budget: Option<Duration>,
     /// Of one step.
     pub timeout: Option<Duration>,
     /// What the source says follows.

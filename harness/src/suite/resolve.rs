@@ -1,18 +1,21 @@
 //! A suite with the options of the command line: what is run.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::check::{self, Nameable};
 use super::command::command;
 use super::defaults::{
     DEFAULT_BLOCK_SIZE, DEFAULT_SEED, DEFAULT_SIZE, DEFAULT_STORE, Defaults, checked_block_size,
-    checked_timeout, parse_store,
+    checked_budget, checked_timeout, parse_store,
 };
 use super::document::{Data, Entry, Node, Place, Table};
 use super::model::{Filesystem, Model, Step};
 use super::names::unknown;
 use super::{Known, Options, Places, Resolved, Suite, overrides, spec};
 use crate::case::{DirectIo, Store};
+use crate::compare::Repeat;
 use crate::error::{Error, Result};
 use crate::result::{Configuration, SuiteInfo};
 use crate::units::{Bytes, Seed};
@@ -114,6 +117,7 @@ impl Suite {
             configurations,
             named: !options.filesystems.is_empty(),
             require_all: choices.require_all,
+            strict: choices.strict,
             image_size: choices.size,
             block_size: choices.block_size,
             seed: choices.seed,
@@ -121,6 +125,8 @@ impl Suite {
             direct_io: choices.direct_io,
             preallocate: choices.preallocate,
             overcommit: choices.overcommit,
+            repeat: choices.repeat,
+            budget: choices.budget,
             timeout: choices.timeout,
             claims: model.claims.into_iter().map(|(claim, _)| claim).collect(),
             references: model.references.into_iter().map(|(reference, _)| reference).collect(),
@@ -189,7 +195,10 @@ pub(super) struct Choices {
     pub(super) preallocate: bool,
     pub(super) overcommit: bool,
     pub(super) require_all: bool,
-    timeout: Option<std::time::Duration>,
+    pub(super) strict: bool,
+    pub(super) repeat: Repeat,
+    pub(super) budget: Option<Duration>,
+    timeout: Option<Duration>,
 }
 
 impl Choices {
@@ -204,6 +213,9 @@ impl Choices {
             preallocate: line.preallocate.or(suite.preallocate).unwrap_or(false),
             overcommit: line.overcommit.or(suite.overcommit).unwrap_or(false),
             require_all: line.require_all || suite.require_all.unwrap_or(false),
+            strict: line.strict || suite.strict.unwrap_or(false),
+            repeat: line.repeat.or(suite.repeat).unwrap_or_default(),
+            budget: line.budget.map(checked_budget).transpose()?.or(suite.budget),
             timeout: line.timeout.map(checked_timeout).transpose()?.or(suite.timeout),
         };
         choices.check_size()?;
@@ -232,6 +244,9 @@ impl Choices {
             "preallocate": self.preallocate,
             "overcommit": self.overcommit,
             "require_all": self.require_all,
+            "strict": self.strict,
+            "repeat": self.repeat,
+            "budget_s": self.budget.map(|budget| budget.as_secs_f64()),
             "timeout_s": self.timeout.map(|timeout| timeout.as_secs_f64()),
             "configurations": configurations,
             "steps": steps,

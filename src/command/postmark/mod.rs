@@ -65,18 +65,22 @@ fn options(beside: &Beside) -> postmark::Options {
 /// Refuse what only a file system of our own can have. What stands in the environment may be meant
 /// for other calls, and does nothing here.
 fn refuse_without_fs(shared: &Shared, how: Verify) -> Result<()> {
-    let (what, place, results) = (&shared.what, &shared.place, &shared.results);
+    let (what, often, place, results) = (&shared.what, &shared.often, &shared.place, &shared.results);
     let given = [
         ("size", what.size.is_some()),
         ("block-size", what.block_size.is_some()),
         ("set", !what.set.is_empty()),
         ("mkfs-options", !what.mkfs_options.is_empty()),
         ("seed", what.seed.is_some()),
-        ("timeout", what.timeout.is_some()),
+        ("repeat", often.repeat.is_some()),
+        ("budget", often.budget.is_some()),
+        ("timeout", often.timeout.is_some()),
         ("store", place.store.is_some()),
         ("direct-io", place.direct_io.is_some()),
         ("preallocate", place.preallocate),
         ("overcommit", place.overcommit),
+        ("baseline", results.baseline.is_some()),
+        ("gate", results.gate.is_some()),
         ("keep", results.keep.is_some()),
         ("require-all", results.require_all),
     ];

@@ -2,7 +2,7 @@
 
 use super::{UNBROKEN, unbroken};
 use crate::report::{human, pick};
-use crate::result::{Checked, RunReport, Status, StepResult};
+use crate::result::{Checked, RunReport, Status, StepResult, Verdict};
 
 /// A configuration in a step.
 #[derive(Clone, Copy)]
@@ -24,7 +24,7 @@ impl<'a> Row<'a> {
     }
 
     pub(super) fn cut_short(&self) -> bool {
-        self.steps().into_iter().any(pick::cut_short)
+        self.steps().into_iter().any(StepResult::cut_short)
     }
 
     pub(super) fn shown(&self, key: &str) -> Option<String> {
@@ -65,7 +65,7 @@ fn padded(ratio: &str) -> String {
 
 /// How the case ended, if that is why there is no number.
 fn missing(row: &Row) -> String {
-    let cases = pick::cases(row.report, row.configuration);
+    let cases = row.report.measured(row.configuration);
     let other = cases.iter().find(|case| case.status != Status::Passed);
     other.map_or_else(|| "-".into(), |case| human::word(case.status))
 }
@@ -73,7 +73,7 @@ fn missing(row: &Row) -> String {
 /// The configuration, and how many of its cases passed.
 pub(super) fn name(row: &Row) -> String {
     let id = row.configuration;
-    let cases = pick::cases(row.report, id);
+    let cases = row.report.measured(id);
     let passed = cases.iter().filter(|case| case.status == Status::Passed).count();
     match cases.iter().find(|case| case.status != Status::Passed) {
         None => id.to_owned(),
@@ -129,7 +129,7 @@ pub(super) fn ended(row: &Row) -> Option<String> {
     let limit = step.limit.as_ref()?;
     let which = human::word(limit.which);
     let text = limit.errno.as_ref().map_or_else(|| which.clone(), |errno| format!("{errno} ({which})"));
-    let files = step.facts.files_created_count.filter(|_| pick::cut_short(step));
+    let files = step.facts.files_created_count.filter(|_| step.cut_short());
     Some(files.map_or_else(|| text.clone(), |files| format!("{text} after {} files", grouped(files))))
 }
 
@@ -151,14 +151,15 @@ fn with_verdict(row: &Row, text: String, metric: &str, [less, more]: [&str; 2]) 
     let Some(found) = pick::comparison(row.report, row.configuration, row.step, metric) else {
         return text;
     };
-    let ratio = human::ratio(found.ratio);
-    let needed = found.needed_count.map(|count| format!(" (needs n={count})")).unwrap_or_default();
-    let word = match found.verdict.as_deref() {
+    let estimate = &found.estimate;
+    let ratio = estimate.ratio.map(human::ratio).unwrap_or_default();
+    let needed = estimate.needed_count.map(|count| format!(" (needs n={count})")).unwrap_or_default();
+    let word = match estimate.verdict {
         None => return format!("{text}\n{ratio}"),
-        Some("less") => less.to_owned(),
-        Some("more") => more.to_owned(),
-        Some("no_difference") => "same".to_owned(),
-        Some(_) => format!("not resolved{needed}"),
+        Some(Verdict::Less) => less.to_owned(),
+        Some(Verdict::More) => more.to_owned(),
+        Some(Verdict::NoDifference) => "same".to_owned(),
+        Some(Verdict::NotResolved) => format!("not resolved{needed}"),
     };
     format!("{text}\n{ratio} {word}")
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::Page;
-use crate::report::{human, pick};
+use crate::report::human;
 use crate::result::{CaseResult, RunReport};
 
 /// A property, and its value for each configuration.
@@ -44,8 +44,8 @@ fn sorted(cases: &[&CaseResult]) -> (Vec<Property>, Vec<Property>) {
 /// A case of each configuration, of those whose file system was made.
 fn made(report: &RunReport) -> Vec<&CaseResult> {
     let made = |case: &&CaseResult| !case.mkfs_command.is_empty() || !case.ledger.is_empty();
-    let ids = pick::configurations(report).into_iter();
-    ids.filter_map(|id| pick::cases(report, id).into_iter().find(made)).collect()
+    let ids = report.configuration_ids().into_iter();
+    ids.filter_map(|id| report.measured(id).into_iter().find(made)).collect()
 }
 
 fn properties(cases: &[&CaseResult]) -> Vec<Property> {

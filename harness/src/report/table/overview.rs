@@ -2,13 +2,12 @@
 
 use super::Page;
 use super::cells::{Row, headline};
-use crate::report::pick;
 use crate::result::RunReport;
 
 /// A row for each step; nothing where none ran, or where nothing is synced.
 pub(super) fn write(report: &RunReport, page: &mut Page) {
-    let configurations = pick::configurations(report);
-    let steps = pick::steps(report);
+    let configurations = report.configuration_ids();
+    let steps = report.steps();
     let (Some(baseline), false) = (configurations.first(), steps.is_empty()) else { return };
     let title = match configurations.len() {
         1 => "Time until synced".to_owned(),

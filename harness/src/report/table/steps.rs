@@ -2,7 +2,7 @@
 
 use super::cells::{self, Row};
 use super::{Page, postmark};
-use crate::report::{human, pick};
+use crate::report::human;
 use crate::result::{RunReport, StepResult};
 
 /// A column: its heading, and what it says of a configuration.
@@ -17,13 +17,13 @@ const fn column(heading: &'static str, cell: fn(&Row) -> Option<String>) -> Colu
 
 /// The tables of all steps.
 pub(super) fn write(report: &RunReport, page: &mut Page) {
-    let steps = pick::steps(report);
+    let steps = report.steps();
     let (reading, changing): (Vec<&StepResult>, Vec<_>) = steps.into_iter().partition(|step| reads(step));
     for step in changing {
         changed(report, step, page);
     }
     read(report, &reading, page);
-    if !pick::steps(report).is_empty() {
+    if !report.steps().is_empty() {
         let blocks = match most_blocks(report) {
             0 | 1 => String::new(),
             blocks => format!("Numbers are medians of {blocks} blocks. "),
@@ -96,14 +96,14 @@ fn table(lead: &[&str], mut columns: Vec<Column>, rows: &[(Vec<String>, Row)], p
 
 /// Configurations that have numbers of the step; why others have none is told elsewhere.
 fn rows<'a>(report: &'a RunReport, step: &'a StepResult) -> Vec<Row<'a>> {
-    let configurations = pick::configurations(report);
+    let configurations = report.configuration_ids();
     let Some(&baseline) = configurations.first() else { return vec![] };
     let row = |configuration| Row { report, configuration, baseline, step: &step.name };
     configurations.into_iter().map(row).filter(|row| !row.steps().is_empty()).collect()
 }
 
 fn most_blocks(report: &RunReport) -> usize {
-    pick::configurations(report).iter().map(|id| pick::cases(report, id).len()).max().unwrap_or(0)
+    report.configuration_ids().iter().map(|id| report.measured(id).len()).max().unwrap_or(0)
 }
 
 /// `small-files: many-small-files, 9,999 files, 49.9 kB`: what is the same for all.

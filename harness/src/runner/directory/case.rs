@@ -69,6 +69,8 @@ pub(super) fn report(title: &str, argv: Vec<String>, store: StoreInfo, seed: See
         environments: vec![environment],
         cases: vec![],
         comparisons: vec![],
+        changes: None,
+        gates: vec![],
         references: vec![],
         claims: vec![],
     }
