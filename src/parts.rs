@@ -12,12 +12,12 @@ use fsduel_harness::error::{Error, Result};
 use fsduel_harness::measure::Metric;
 use fsduel_harness::report::Style;
 use fsduel_harness::require::{Missing, Requirement};
-use fsduel_harness::result::RunReport;
+use fsduel_harness::result::{RunReport, partial};
 use fsduel_harness::runner::{self, Asked};
 use fsduel_harness::suite::{DEFAULT_STORE, Known, KnownWorkload, Options, Resolved, Suite, parse_store};
 use fsduel_harness::sys::signal;
 use fsduel_harness::units::{self, Bytes};
-use fsduel_harness::{fs, measure, report, worker, workload};
+use fsduel_harness::{compare, fs, measure, report, worker, workload};
 
 use crate::builtin::SUITES;
 use crate::cli::{DirectIo, DoctorArguments, Keep, RunArguments, Shared};
@@ -143,8 +143,14 @@ fn terminal_width() -> Option<u16> {
     terminal_size::terminal_size().map(|(width, _)| width.0)
 }
 
+/// A stored run; or what one that did not end has left.
 pub fn read_report(text: &str) -> Result<RunReport> {
-    report::json::read(text)
+    if !partial::is_partial(text) {
+        return report::json::read(text);
+    }
+    let mut run = partial::read(text, report::json::read)?;
+    run.comparisons = compare::within(&run);
+    Ok(run)
 }
 
 /// Understand a suite and plan it.

@@ -63,6 +63,7 @@ impl Progress {
     /// Show an event.
     pub fn tell(&mut self, event: &RunEvent) {
         match event {
+            RunEvent::RunBegun(_) => {}
             RunEvent::CaseBegun { id, order, total } => self.case_begun(id, *order, *total),
             RunEvent::Worker(event) => self.worker(event),
             RunEvent::CaseEnded(case) => self.line(&case_line(&self.case, case)),

@@ -8,6 +8,9 @@ use crate::result::{CaseResult, Configuration, Reason, StepResult};
 use crate::units::{Bytes, Seed};
 use crate::workload::StepSpec;
 
+/// The phase that waits for others, so no time limit of ours holds for it.
+pub const QUIET: &str = "wait until the disk is quiet";
+
 /// Where images are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -69,6 +72,8 @@ pub struct CaseSpec {
     pub overcommit: bool,
     /// Whether the image gets a name at the end.
     pub keep: Keep,
+    /// Wait until device and store are quiet before the first step.
+    pub quiet: bool,
     /// Decides every name, size, byte and order.
     pub seed: Seed,
     /// Steps, in order.

@@ -66,8 +66,8 @@ fn one(results: &Results, plan: &parts::Plan) -> Result<u8> {
     let mut progress = Progress::start(results.quiet);
     let report = parts::run(plan, &mut |event| {
         progress.tell(&event);
-        if let (Some(partial), parts::RunEvent::CaseEnded(case)) = (&mut partial, &event) {
-            partial.append(case);
+        if let Some(partial) = &mut partial {
+            partial.tell(&event);
         }
     });
     drop(progress);

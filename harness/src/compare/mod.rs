@@ -25,3 +25,9 @@ pub fn within(_report: &RunReport) -> Vec<Comparison> {
 pub fn between(base: &RunReport, new: &RunReport) -> Result<Changes> {
     Ok(Changes { base_run_id: base.run_id.clone(), new_run_id: new.run_id.clone(), ..Changes::default() })
 }
+
+/// Whether nothing is left to decide.
+#[must_use]
+pub fn resolved(_comparisons: &[Comparison]) -> bool {
+    true
+}

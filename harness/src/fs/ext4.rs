@@ -67,6 +67,11 @@ impl Filesystem for Ext4 {
         Ok(Some(inodes.saturating_sub(inodes_taken(&options.extra))))
     }
 
+    /// Fills in inode tables and the journal that `mkfs` left for later, on any mounted ext4.
+    fn late_work(&self) -> &'static [&'static str] {
+        &["ext4lazyinit"]
+    }
+
     fn mkfs(&self, device: &Path, options: &MkfsOptions) -> Invocation {
         let (extended, extra) = split_extended(&options.extra);
         let block_size = options.block_size.0.to_string();

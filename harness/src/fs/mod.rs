@@ -119,6 +119,10 @@ pub trait Filesystem: Sync {
         let files = files.saturating_mul(block_size.0).max(payload.0);
         Bytes(files.saturating_add(directories.saturating_mul(block_size.0)))
     }
+    /// Names of kernel threads that run only while this file system has work left that was put off.
+    fn late_work(&self) -> &'static [&'static str] {
+        &[]
+    }
     /// The `mkfs` command line for `device`. Never asks a question.
     fn mkfs(&self, device: &Path, options: &MkfsOptions) -> Invocation;
     /// What was made. `mkfs_output` is what `mkfs` printed.

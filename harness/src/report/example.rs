@@ -163,6 +163,7 @@ fn case(id: &str, order: u32, status: Status) -> CaseResult {
         uuid: None,
         loop_device: None,
         ledger: BTreeMap::new(),
+        quiet: None,
         status,
         reason: None,
         steps: vec![],

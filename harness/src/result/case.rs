@@ -81,6 +81,7 @@ impl CaseResult {
             uuid: None,
             loop_device: None,
             ledger: BTreeMap::new(),
+            quiet: None,
             status: Status::NotRun,
             reason: None,
             steps: vec![],
@@ -191,6 +192,10 @@ pub struct CaseResult {
     /// What was matched between file systems and what differs: inode size, journal, profiles, ...
     #[serde(default)]
     pub ledger: BTreeMap<String, Value>,
+    /// Whether device and store were still for a second before the first step; absent where that was
+    /// not waited for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quiet: Option<bool>,
     /// How it ended.
     pub status: Status,
     /// Why it did not pass.

@@ -6,6 +6,7 @@
 
 mod case;
 mod judged;
+pub mod partial;
 pub mod postmark;
 mod step;
 

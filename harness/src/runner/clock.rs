@@ -65,6 +65,11 @@ impl Clock {
         self.deadline = self.limit.map(|limit| now + limit);
     }
 
+    /// Something has begun that waits for others: it has no limit.
+    pub(super) fn wait(&mut self, doing: String) {
+        (self.doing, self.progress, self.deadline) = (doing, (0, 0), None);
+    }
+
     /// What is due now, given the first signal that came, and how many came.
     pub(super) fn look(&mut self, now: Instant, signal: Option<Signal>, signals: u32) -> Turn {
         let Some(asked) = self.asked else {

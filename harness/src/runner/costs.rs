@@ -38,6 +38,19 @@ impl Costs {
         free_needed(self.disk_highest)
     }
 
+    /// The same, so many times, each case after a second of quiet.
+    #[must_use]
+    pub(super) fn repeated(self, blocks: u32) -> Self {
+        let cases = self.cases.saturating_mul(blocks);
+        let quiet = Duration::from_secs(if blocks > 1 { cases.into() } else { 0 });
+        Self {
+            cases,
+            time: self.time.saturating_mul(blocks) + quiet,
+            written: Bytes(self.written.0.saturating_mul(blocks.into())),
+            disk_highest: self.disk_highest,
+        }
+    }
+
     pub(super) fn of(works: &[Work], image: Bytes, preallocate: bool) -> Self {
         let seconds: f64 = works.iter().map(seconds).sum();
         Self {

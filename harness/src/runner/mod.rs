@@ -1,8 +1,9 @@
 //! Runs cases in turn, one worker process each, and puts the report together.
 //!
 //! Nothing runs in parallel: kernel threads and the store's disk are shared by the whole machine,
-//! and their time could not be told apart.
+//! and their time could not be told apart. Several blocks repeat it, each in an order of its own.
 
+mod blocks;
 mod clock;
 mod costs;
 pub mod directory;
@@ -17,10 +18,14 @@ use std::time::Instant;
 use crate::case::{CaseSpec, Event};
 use crate::claim;
 use crate::command;
+use crate::compare::{self, Repeat};
 use crate::error::Result;
 use crate::fs;
-use crate::result::{CaseResult, Environment, Reason, RunReport, SCHEMA_VERSION, Tool};
+use crate::result::{CaseResult, Environment, Reason, RunReport, SCHEMA_VERSION, Status, Tool, Warning};
 use crate::sys::signal;
+use crate::units::duration_text;
+
+use blocks::{Next, Schedule};
 
 pub use costs::{Costs, free_needed};
 pub use plan::{Asked, Plan, plan};
@@ -28,6 +33,8 @@ pub use plan::{Asked, Plan, plan};
 /// What happens during a run, in order.
 #[derive(Debug)]
 pub enum RunEvent {
+    /// The run has begun: its report, still without a case.
+    RunBegun(Box<RunReport>),
     /// A case has begun.
     CaseBegun {
         /// `CONFIGURATION/BLOCK`.
@@ -51,25 +58,135 @@ pub enum RunEvent {
 /// Signals cannot be caught. All else is told in the report.
 pub fn run(plan: &Plan, tell: &mut dyn FnMut(RunEvent)) -> Result<RunReport> {
     signal::stop_on(&signal::ENDING)?;
-    let started = Instant::now();
-    let mut report = head(plan);
-    let total = u32::try_from(plan.cases.len()).unwrap_or(u32::MAX);
-    for spec in &plan.cases {
-        let started_s = started.elapsed().as_secs_f64();
-        let mut case = match (plan.reason_not_to_run(spec), signal::seen()) {
-            (Some(reason), _) => spec.not_run(reason.clone()),
-            (None, Some(signal)) => spec.not_run(clock::signalled(signal)),
-            (None, None) => {
-                tell(RunEvent::CaseBegun { id: spec.id(), order: spec.order, total });
-                supervise::supervise(spec, plan.timeout, tell)
-            }
-        };
-        case.started_s = started_s;
-        tell(RunEvent::CaseEnded(Box::new(case.clone())));
-        report.cases.push(case);
-    }
+    let mut run = Run { plan, started: Instant::now(), report: head(plan), given_up: vec![], tell };
+    (run.tell)(RunEvent::RunBegun(Box::new(run.report.clone())));
+    run.refuse();
+    let end = run.blocks();
+    let mut report = run.report;
+    report.manifest.warnings.extend(warnings(plan, &report, end));
+    report.comparisons = compare::within(&report);
     report.claims = claim::evaluate(&plan.claims, &report.references, &report);
     Ok(report)
+}
+
+/// A run that goes on.
+struct Run<'a> {
+    plan: &'a Plan,
+    started: Instant,
+    report: RunReport,
+    /// Ids of configurations that fail every time.
+    given_up: Vec<String>,
+    tell: &'a mut dyn FnMut(RunEvent),
+}
+
+impl Run<'_> {
+    /// The cases that cannot run here are told first, once.
+    fn refuse(&mut self) {
+        for spec in &self.plan.cases {
+            if let Some(reason) = self.plan.not_run.get(&spec.configuration.id) {
+                self.end(spec.not_run(reason.clone()));
+                self.given_up.push(spec.configuration.id.clone());
+            }
+        }
+    }
+
+    /// Block after block. How it ended, and after how many.
+    fn blocks(&mut self) -> (Next, u32) {
+        let mut schedule = Schedule::new(self.plan.repeat, self.plan.budget);
+        loop {
+            let resolved = || compare::resolved(&compare::within(&self.report));
+            let begun = Instant::now();
+            match schedule.next(self.started.elapsed(), resolved) {
+                Next::Block(block) if self.goes_on() => self.block(block),
+                Next::Block(_) => return (Next::Done, schedule.measured().saturating_sub(1)),
+                end => return (end, schedule.measured()),
+            }
+            schedule.took(begun.elapsed());
+        }
+    }
+
+    /// A signal ends the run with the block in which it came; the first one tells why nothing ran.
+    fn goes_on(&self) -> bool {
+        let ran = self.report.cases.iter().any(|case| case.status != Status::NotRun);
+        let left = self.plan.cases.iter().any(|spec| !self.given_up.contains(&spec.configuration.id));
+        left && !(ran && signal::seen().is_some())
+    }
+
+    /// Every configuration once.
+    fn block(&mut self, block: u32) {
+        for at in blocks::order(self.plan.cases.len(), block, self.plan.seed) {
+            let spec = CaseSpec { block, order: self.order(), ..self.plan.cases[at].clone() };
+            if self.given_up.contains(&spec.configuration.id) {
+                continue;
+            }
+            let case = self.case(&spec);
+            if fails_every_time(&case) {
+                self.given_up.push(spec.configuration.id);
+            }
+            self.end(case);
+        }
+    }
+
+    fn case(&mut self, spec: &CaseSpec) -> CaseResult {
+        let started_s = self.started.elapsed().as_secs_f64();
+        let case = match signal::seen() {
+            Some(signal) => spec.not_run(clock::signalled(signal)),
+            None => {
+                let (id, order, total) = (spec.id(), spec.order, self.plan.cases_at_most());
+                (self.tell)(RunEvent::CaseBegun { id, order, total });
+                supervise::supervise(spec, self.plan.timeout, self.tell)
+            }
+        };
+        CaseResult { started_s, ..case }
+    }
+
+    /// Place of the next case in the run.
+    fn order(&self) -> u32 {
+        u32::try_from(self.report.cases.len() + 1).unwrap_or(u32::MAX)
+    }
+
+    fn end(&mut self, mut case: CaseResult) {
+        case.order = self.order();
+        (self.tell)(RunEvent::CaseEnded(Box::new(case.clone())));
+        self.report.cases.push(case);
+    }
+}
+
+/// Whether a configuration is not worth another block: what is damaged, wrong or too slow once is so
+/// again. What the environment broke may go well the next time, and a limit is a result.
+fn fails_every_time(case: &CaseResult) -> bool {
+    let reason = case.reason.as_ref().map(|reason| reason.code.as_str());
+    match case.status {
+        Status::Passed | Status::Invalid => false,
+        Status::Failed => reason != Some(Reason::LIMIT),
+        Status::Error | Status::Stopped | Status::NotRun => true,
+    }
+}
+
+/// What a reader of the figures has to know of how the run went.
+fn warnings(plan: &Plan, report: &RunReport, (end, measured): (Next, u32)) -> Vec<Warning> {
+    let mut found = vec![];
+    if end == Next::OutOfBudget {
+        let budget = duration_text(plan.budget.unwrap_or_default());
+        let text = match plan.repeat {
+            Repeat::Times(times) => {
+                format!("the budget of {budget} ended the run after {measured} of {times} blocks")
+            }
+            Repeat::Auto => {
+                format!("the budget of {budget} ended the run after {measured} blocks, undecided")
+            }
+        };
+        found.push(Warning { code: "budget".into(), text });
+    }
+    let restless = report.cases.iter().filter(|case| case.quiet == Some(false)).count();
+    if restless > 0 {
+        let text = format!(
+            "{restless} of {} cases began although the store was never still for a second: other work goes to its disk",
+            report.cases.len()
+        );
+        found.push(Warning { code: "restless".into(), text });
+    }
+    found
 }
 
 fn head(plan: &Plan) -> RunReport {
@@ -109,10 +226,4 @@ fn tool_versions(cases: &[CaseSpec]) -> BTreeMap<String, String> {
             Some((invocation.program.to_owned(), line.trim().to_owned()))
         })
         .collect()
-}
-
-impl Plan {
-    fn reason_not_to_run(&self, spec: &CaseSpec) -> Option<&Reason> {
-        self.not_run.get(&spec.configuration.id)
-    }
 }

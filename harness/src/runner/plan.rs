@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::case::{CaseSpec, Keep, Store};
 use crate::claim::ClaimSpec;
+use crate::compare::Repeat;
 use crate::error::{Error, Result};
 use crate::fs::{self, Filesystem};
 use crate::manifest;
@@ -13,8 +14,9 @@ use crate::result::{Configuration, Manifest, Reason, Reference, StoreInfo, Suite
 use crate::scratch;
 use crate::suite::Resolved;
 use crate::sys::signal;
-use crate::units::Bytes;
+use crate::units::{Bytes, Seed};
 
+use super::blocks::Schedule;
 use super::costs::Costs;
 use super::only_ours;
 use super::preflight::{self, Work};
@@ -28,14 +30,20 @@ pub struct Plan {
     pub manifest: Manifest,
     /// What will be run.
     pub info: SuiteInfo,
-    /// All cases, in order, also those that cannot run.
+    /// The cases of the first measured block, in the order of the suite, also those that cannot run;
+    /// every block is made of these.
     pub cases: Vec<CaseSpec>,
     /// By configuration: why it cannot run here.
     pub not_run: BTreeMap<String, Reason>,
+    /// Measured blocks.
+    pub repeat: Repeat,
+    /// No block begins that would not end within it.
+    pub budget: Option<Duration>,
     /// Limit of one step.
     pub timeout: Option<Duration>,
     /// What it will cost.
     pub costs: Costs,
+    pub(super) seed: Seed,
     pub(super) claims: Vec<ClaimSpec>,
     pub(super) references: Vec<Reference>,
 }
@@ -80,21 +88,33 @@ pub fn plan(resolved: Resolved, asked: &Asked) -> Result<Plan> {
     if let Some(signal) = signal::seen() {
         return Err(Error::stopped(format!("plan the run: it was ended by {signal}")));
     }
-    let costs = Costs::of(&works, resolved.image_size, resolved.preallocate);
+    let blocks = Schedule::most(resolved.repeat);
+    let costs = Costs::of(&works, resolved.image_size, resolved.preallocate).repeated(blocks);
     Ok(Plan {
         manifest: manifest::gather(store, resolved.seed, asked.argv.clone()),
         run_id,
         info: resolved.info,
         cases,
         not_run,
+        repeat: resolved.repeat,
+        budget: resolved.budget,
         timeout: resolved.timeout,
         costs,
+        seed: resolved.seed,
         claims: resolved.claims,
         references: resolved.references,
     })
 }
 
 impl Plan {
+    /// Cases of all blocks, and those that cannot run; `auto` may need fewer.
+    #[must_use]
+    pub fn cases_at_most(&self) -> u32 {
+        let count = |cases: usize| u32::try_from(cases).unwrap_or(u32::MAX);
+        let running = count(self.cases.len() - self.not_run.len());
+        running.saturating_mul(Schedule::most(self.repeat)).saturating_add(count(self.not_run.len()))
+    }
+
     /// Refuse to start where this machine cannot run any case, or the store is too small.
     ///
     /// # Errors
@@ -182,6 +202,7 @@ fn case_of(
         preallocate: resolved.preallocate,
         overcommit: resolved.overcommit,
         keep,
+        quiet: resolved.repeat.blocks() > 1,
         seed: resolved.seed,
         steps: resolved.steps.clone(),
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;
 
-use crate::case::{CaseSpec, Event};
+use crate::case::{CaseSpec, Event, QUIET};
 use crate::error::{Cannot, Error, Result};
 use crate::result::{CaseResult, Reason, Status, StepResult};
 use crate::sys::signal;
@@ -105,6 +105,7 @@ impl Watch {
     fn note(&mut self, event: &Event) {
         match event {
             Event::StepBegun { step, .. } => self.clock.begin(format!("step {step}"), Instant::now()),
+            Event::Phase { phase } if phase == QUIET => self.clock.wait(phase.clone()),
             Event::Phase { phase } => self.clock.begin(phase.clone(), Instant::now()),
             Event::Progress { count, bytes } => self.clock.progress = (*count, *bytes),
             Event::StepEnded { step } => self.steps.push((**step).clone()),
@@ -172,7 +173,7 @@ mod tests {
             "configuration": { "id": "a", "filesystem": "a", "mount_options": "", "mkfs_options": [],
                                "block_size_bytes": 4096, "environment": 0 },
             "store": "memory", "direct_io": "auto", "preallocate": false, "overcommit": false,
-            "keep": "never", "seed": 1, "steps": [],
+            "keep": "never", "quiet": false, "seed": 1, "steps": [],
         }))
         .unwrap()
     }

@@ -1,5 +1,6 @@
 //! The only `unsafe`: system calls that no crate offers as we need them.
 
+pub mod activity;
 pub mod block_stat;
 pub mod cache;
 pub mod caller;

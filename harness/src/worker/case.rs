@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::case::{CaseSpec, DirectIo, Keep, Store};
+use crate::case::{CaseSpec, DirectIo, Keep, QUIET, Store};
 use crate::error::{Cannot, Error, Kind, Result};
 use crate::fs::{self, Description, Filesystem};
 use crate::result::{CaseResult, Checked, Metrics, Reason, Status};
@@ -16,11 +16,11 @@ use crate::verify::kernel_log::KernelLog;
 use crate::workload::{self, Workload};
 
 use super::cold::Cold;
-use super::orphans;
 use super::step::Bench;
 use super::store::StoreWatch;
 use super::tell::Tell;
 use super::verdict::{all_of, ends_the_case, not_allowed, not_clean, status_of};
+use super::{orphans, quiet};
 
 /// Run the case. Whatever happens ends up in the result.
 pub(super) fn run(spec: &CaseSpec, tell: &mut Tell) -> CaseResult {
@@ -68,6 +68,11 @@ impl Case<'_> {
         let cold = Cold::new(self.spec)?;
         self.make(filesystem, scratch)?;
         self.mount(filesystem, scratch, &cold)?;
+        if self.spec.quiet {
+            self.tell.phase(QUIET);
+            let store = store_folder(&self.spec.store);
+            self.result.quiet = Some(quiet::wait(scratch.device().name(), store.as_deref())?);
+        }
         let sequence = self.sequence(filesystem)?;
         let bench = Bench {
             spec: self.spec,

@@ -11,6 +11,7 @@ mod case;
 mod cold;
 mod limit;
 mod orphans;
+mod quiet;
 mod step;
 mod store;
 mod tell;

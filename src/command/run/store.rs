@@ -1,5 +1,6 @@
-//! Finished cases of a run that goes on, one JSON line each, beside the place of the result: what
-//! took an hour to measure outlives a crash of the runner or of the machine.
+//! The head of a run that goes on and its finished cases, one JSON line each, beside the place of the
+//! result: what took an hour to measure outlives a crash of the runner or of the machine.
+//! `fsduel report` reads it.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -7,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use fsduel_harness::Result;
 use fsduel_harness::error::Cannot;
-use fsduel_harness::result::CaseResult;
 
 use crate::destination::give_to_caller;
+use crate::parts::RunEvent;
 
 /// `PATH.partial.jsonl`.
 pub struct Partial {
@@ -38,15 +39,20 @@ impl Partial {
         &self.path
     }
 
-    /// Add a case. A failure is logged only: the run is worth more than its copy.
-    pub fn append(&mut self, case: &CaseResult) {
-        if let Err(error) = self.line(case) {
+    /// Add what has begun or finished. A failure is logged only: the run is worth more than its copy.
+    pub fn tell(&mut self, event: &RunEvent) {
+        let written = match event {
+            RunEvent::RunBegun(head) => self.line(head),
+            RunEvent::CaseEnded(case) => self.line(case),
+            RunEvent::CaseBegun { .. } | RunEvent::Worker(_) => Ok(()),
+        };
+        if let Err(error) = written {
             log::warn!("cannot write {}: {error}", self.path.display());
         }
     }
 
-    fn line(&mut self, case: &CaseResult) -> io::Result<()> {
-        let mut line = serde_json::to_vec(case)?;
+    fn line(&mut self, data: &impl serde::Serialize) -> io::Result<()> {
+        let mut line = serde_json::to_vec(data)?;
         line.push(b'\n');
         self.file.write_all(&line)?;
         self.file.sync_data()
@@ -67,6 +73,7 @@ impl Partial {
 
 #[cfg(test)]
 mod tests {
+    use fsduel_harness::result::CaseResult;
     use serde_json::json;
 
     use super::*;
@@ -81,8 +88,8 @@ mod tests {
                                "block_size_bytes": 4096, "environment": 0 },
         }))
         .unwrap();
-        partial.append(&case);
-        partial.append(&case);
+        partial.tell(&RunEvent::CaseEnded(Box::new(case.clone())));
+        partial.tell(&RunEvent::CaseEnded(Box::new(case)));
         let text = fs::read_to_string(folder.path().join("run.json.partial.jsonl")).unwrap();
         let ids: Vec<_> =
             text.lines().map(|line| serde_json::from_str::<CaseResult>(line).unwrap().id).collect();
