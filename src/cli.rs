@@ -39,7 +39,8 @@ Examples:
   sudo fsduel run smoke --fs ext4,xfs --json run.json
   fsduel run --dry-run           what would be done, and what it costs
   fsduel postmark mail.pmrc      a configuration of PostMark, without root
-  fsduel report run.json         the table again, without root";
+  fsduel report run.json         the table again, without root
+  fsduel compare old.json new.json --gate 'synced_s<=1.05'";
 
 const MORE: &str = "`fsduel COMMAND --help` explains a command, `fsduel --help` the exit codes.";
 
@@ -50,11 +51,12 @@ file.
 FSDUEL_LOG (error, warn, info, debug, trace) sets what is logged on stderr.
 
 Exit codes: 0 ran, verified, and what must hold holds · 1 the harness failed
-2 usage or suite file · 3 a claim that must hold does not, or a limit that is
-not allowed was met · 4 nothing selected · 5 verification failed · 7 the
-environment broke a measurement · 69 something cannot run here · 124 a time
+2 usage or suite file · 3 a claim, gate or fact that must hold does not, or a
+limit that is not allowed was met · 4 nothing selected · 5 verification failed ·
+6 a gate, and the noise does not allow to decide · 7 the environment broke a
+measurement · 69 something cannot run here · 124 a time
 limit ran out · 129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM. When several
-apply, the first of 129/130/143, 1, 5, 7, 124, 2, 69, 4, 3.";
+apply, the first of 129/130/143, 1, 5, 7, 124, 2, 69, 4, 3, 6.";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -64,6 +66,8 @@ pub enum Command {
     /// Run a configuration of PostMark, the mail-server benchmark: here, or with --fs
     /// on fresh file systems.
     Postmark(Box<PostmarkArguments>),
+    /// Compare a stored run with an earlier one: every change with its interval.
+    Compare(CompareArguments),
     /// Show a stored run again, or write it in another format.
     Report(ReportArguments),
     /// List suites, file systems, workloads, metrics and formats.
@@ -293,6 +297,27 @@ pub struct Results {
     pub quiet: bool,
 }
 
+/// Arguments of `fsduel compare`.
+#[derive(Debug, Args)]
+pub struct CompareArguments {
+    /// The earlier run, stored with --json.
+    #[arg(value_name = "BASE.json")]
+    pub base: PathBuf,
+    /// The new run, of the same suite, scale, seed and size.
+    #[arg(value_name = "NEW.json")]
+    pub new: PathBuf,
+    /// Limits of ratios, as `synced_s<=1.05,space_used_bytes<=1.02`.
+    ///
+    /// `STEP.METRIC<=X` is about one step, `>=` is for what should be much. Exit code
+    /// 3 where one does not hold, 6 where the noise does not allow to decide.
+    #[arg(long, value_name = "LIST", env = "FSDUEL_GATE", hide_env_values = true)]
+    pub gate: Option<String>,
+    /// Write the changes of all metrics as JSON; `-` is standard output, which then
+    /// has only that.
+    #[arg(long, value_name = "PATH|-", env = "FSDUEL_JSON", hide_env_values = true)]
+    pub json: Option<PathBuf>,
+}
+
 /// Arguments of `fsduel report`.
 #[derive(Debug, Args)]
 pub struct ReportArguments {
@@ -379,7 +404,7 @@ mod tests {
     fn every_option_of_a_command_that_makes_results_has_its_variable() {
         let mut command = Cli::command();
         command.build();
-        for name in ["run", "postmark", "report"] {
+        for name in ["run", "postmark", "compare", "report"] {
             let command = command.find_subcommand(name).unwrap();
             let options = command.get_opts().filter(|option| option.get_id() != "help");
             let options: Vec<_> = options.collect();

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use fsduel_harness::case::CaseSpec;
+use fsduel_harness::compare::Repeat;
 use fsduel_harness::fs::{self, MkfsOptions};
 use fsduel_harness::runner::Plan;
 use fsduel_harness::suite::ONLY_SCALE;
@@ -29,12 +30,25 @@ pub fn plan(plan: &Plan) -> String {
             None => commands(&mut text, case),
         }
     }
+    if plan.repeat.blocks() > 1 {
+        let _ = write!(text, "\n\n{}", blocks(plan.repeat));
+    }
     text.push_str("\n\nsteps");
     for step in plan.cases.first().map(|case| case.steps.as_slice()).unwrap_or_default() {
         let _ = write!(text, "\n  {}", words(step));
     }
     text.push('\n');
     text
+}
+
+/// How often all cases run, and in which order.
+fn blocks(repeat: Repeat) -> String {
+    let warm_up = if repeat.warms_up() { ", after one more to warm up" } else { "" };
+    let count = match repeat {
+        Repeat::Times(times) => times.to_string(),
+        Repeat::Auto => format!("5 to {}", repeat.blocks()),
+    };
+    format!("{count} blocks{warm_up}; each holds every case once, in an order drawn from the seed")
 }
 
 /// The commands of one case, as a person would type them.

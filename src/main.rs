@@ -44,6 +44,7 @@ fn dispatch(command: Command) -> Result<u8> {
     match command {
         Command::Run(arguments) => command::run::run(&arguments),
         Command::Postmark(arguments) => command::postmark::postmark(&arguments),
+        Command::Compare(arguments) => command::compare::compare(&arguments),
         Command::Report(arguments) => command::report::report(&arguments),
         Command::List(arguments) => command::list::list(&arguments),
         Command::Doctor(arguments) => command::doctor::doctor(&arguments),

@@ -8,16 +8,17 @@ use std::path::Path;
 use std::time::Duration;
 
 use fsduel_harness::case::{self, Keep as KeepImage};
-use fsduel_harness::error::{Error, Result};
+use fsduel_harness::compare::gate;
+use fsduel_harness::error::{Cannot, Error, Result};
 use fsduel_harness::measure::Metric;
 use fsduel_harness::report::Style;
 use fsduel_harness::require::{Missing, Requirement};
-use fsduel_harness::result::{RunReport, partial};
+use fsduel_harness::result::{Changes, GateResult, RunReport, partial};
 use fsduel_harness::runner::{self, Asked};
 use fsduel_harness::suite::{DEFAULT_STORE, Known, KnownWorkload, Options, Resolved, Suite, parse_store};
 use fsduel_harness::sys::signal;
 use fsduel_harness::units::{self, Bytes};
-use fsduel_harness::{compare, fs, measure, report, worker, workload};
+use fsduel_harness::{claim, compare, fs, measure, report, worker, workload};
 
 use crate::builtin::SUITES;
 use crate::cli::{DirectIo, DoctorArguments, Keep, RunArguments, Shared};
@@ -25,6 +26,7 @@ use crate::describe;
 
 pub use fsduel_harness::case::Store;
 pub use fsduel_harness::compare::Repeat;
+pub use fsduel_harness::compare::gate::Gate;
 pub use fsduel_harness::manifest::memory_available;
 pub use fsduel_harness::require::check;
 pub use fsduel_harness::runner::directory::{self, Sequence};
@@ -296,8 +298,9 @@ impl Plan {
     /// What the run will cost, before it starts.
     pub fn costs(&self) -> String {
         let costs = &self.inner.costs;
+        let most = if self.inner.repeat == Repeat::Auto { "at most " } else { "" };
         format!(
-            "{}: {} {}, about {}; writes about {} to {}, which needs {} of free space",
+            "{}: {most}{} {}, {most}about {}; writes {most}about {} to {}, which needs {} of free space",
             self.suite(),
             costs.cases,
             if costs.cases == 1 { "case" } else { "cases" },
@@ -321,6 +324,48 @@ impl Plan {
     pub fn admit(&self) -> Result<()> {
         self.inner.admit()
     }
+}
+
+/// The gates of a list; each is about a metric or fact that somebody measures.
+pub fn gates(list: &str) -> Result<Vec<Gate>> {
+    let metrics = measure::documented().map(|metric| metric.key.to_owned());
+    let known: Vec<String> = metrics.chain(claim::fact_keys()).collect();
+    gate::parse(list, &known.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// Refuse a baseline that did other work than is planned.
+pub fn same_work(base: &RunReport, plan: &Plan) -> Result<()> {
+    compare::same_work(base, &plan.inner.head())
+}
+
+/// Refuse a gate without a baseline where a run compares nothing.
+pub fn something_to_compare(plan: &Plan) -> Result<()> {
+    match plan.inner.cases.len() {
+        0 | 1 => Err(Error::usage("hold a gate against a single file system")
+            .next("name what it is compared with: --baseline BASE.json, or a second one with --fs")),
+        _ => Ok(()),
+    }
+}
+
+pub fn changes(base: &RunReport, new: &RunReport) -> Result<Changes> {
+    compare::between(base, new)
+}
+
+pub fn gates_of_changes(gates: &[Gate], changes: &Changes) -> Result<Vec<GateResult>> {
+    gate::judge_changes(gates, changes)
+}
+
+pub fn gates_of_run(gates: &[Gate], report: &RunReport) -> Result<Vec<GateResult>> {
+    gate::judge_within(gates, report)
+}
+
+pub fn write_changes(changes: &Changes, gates: &[GateResult], out: &mut dyn Write) -> Result<()> {
+    report::changes::write(changes, gates, out, &style())
+}
+
+pub fn write_changes_as_json(changes: &Changes, gates: &[GateResult], out: &mut dyn Write) -> Result<()> {
+    let text = report::changes::json(changes, gates)?;
+    out.write_all(text.as_bytes()).cannot(|| "write the changes".into())
 }
 
 pub fn run(plan: &Plan, tell: &mut dyn FnMut(RunEvent)) -> Result<RunReport> {

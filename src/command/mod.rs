@@ -1,5 +1,6 @@
 //! One file for each command. A command returns its exit code, or an error that has one.
 
+pub mod compare;
 pub mod doctor;
 pub mod gc;
 pub mod list;

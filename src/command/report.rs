@@ -1,6 +1,8 @@
 //! `fsduel report`: a stored run in another format. It reads the file only, so it works anywhere
 //! and without root.
 
+use std::path::Path;
+
 use fsduel_harness::result::RunReport;
 use fsduel_harness::{Error, Result};
 
@@ -16,22 +18,30 @@ const RUN_MAX: u64 = 1 << 30;
 
 /// Read the run, and write it in every format asked for.
 pub fn report(arguments: &ReportArguments) -> Result<u8> {
-    let path = &arguments.run;
-    let text = parts::read_text(path, RUN_MAX).map_err(|cause| {
-        Error::usage(format!("read {}", path.display()))
-            .because(cause)
-            .next("give a file that `fsduel run --json PATH` wrote")
-    })?;
-    let run = parts::read_report(&text).map_err(|cause| {
-        let next = cause.next_step().unwrap_or("give a file that `fsduel run --json PATH` wrote").to_owned();
-        Error::usage(format!("use {}", path.display())).because(cause).next(next)
-    })?;
+    let run = read(&arguments.run)?;
     let reports = or_default(&arguments.reports);
     for path in reports.iter().filter_map(|to| to.path.as_deref()) {
         destination::test(&destination::for_suite(path, &run.suite.name))?;
     }
     write_all(&run, &reports)?;
     Ok(exit::OK)
+}
+
+/// A stored run.
+///
+/// # Errors
+///
+/// The file cannot be read, or holds no run.
+pub fn read(path: &Path) -> Result<RunReport> {
+    let text = parts::read_text(path, RUN_MAX).map_err(|cause| {
+        Error::usage(format!("read {}", path.display()))
+            .because(cause)
+            .next("give a file that `fsduel run --json PATH` wrote")
+    })?;
+    parts::read_report(&text).map_err(|cause| {
+        let next = cause.next_step().unwrap_or("give a file that `fsduel run --json PATH` wrote").to_owned();
+        Error::usage(format!("use {}", path.display())).because(cause).next(next)
+    })
 }
 
 /// The table on standard output, if nothing was asked for.

@@ -1,6 +1,7 @@
 //! `fsduel run`: everything is understood and every destination tried before the first case
 //! starts; then suite after suite runs, is stored and is shown.
 
+mod against;
 mod store;
 
 use std::io::Write;
@@ -15,6 +16,7 @@ use crate::destination::{self, ReportTo, to_stdout};
 use crate::progress::{self, Progress};
 use crate::{exit, parts};
 
+use against::Against;
 use store::Partial;
 
 const DEFAULT_SUITE: &str = "quick";
@@ -38,10 +40,11 @@ pub fn all(results: &Results, plans: &[parts::Plan]) -> Result<u8> {
         to_stdout(|out| plans.iter().try_for_each(|plan| dry(out, plan)))?;
         return Ok(exit::OK);
     }
+    let against = plans.iter().map(|plan| Against::read(results, plan)).collect::<Result<Vec<_>>>()?;
     plans.iter().try_for_each(parts::Plan::admit)?;
     let mut codes = Vec::new();
-    for plan in plans {
-        codes.push(one(results, plan)?);
+    for (plan, against) in plans.iter().zip(&against) {
+        codes.push(one(results, plan, against)?);
         if parts::signal().is_some() {
             break;
         }
@@ -55,7 +58,7 @@ fn dry(out: &mut dyn Write, plan: &parts::Plan) -> Result<()> {
 }
 
 /// Run one suite to its exit code.
-fn one(results: &Results, plan: &parts::Plan) -> Result<u8> {
+fn one(results: &Results, plan: &parts::Plan, against: &Against) -> Result<u8> {
     if !results.quiet {
         progress::line(&plan.costs());
         plan.warnings().for_each(|warning| progress::line(&format!("warning: {warning}")));
@@ -71,13 +74,16 @@ fn one(results: &Results, plan: &parts::Plan) -> Result<u8> {
         }
     });
     drop(progress);
-    let report = report?;
+    let mut report = report?;
+    let judged = against.judge(&mut report);
     store_json(results, &report, plan.suite()).map_err(|error| match &partial {
         Some(partial) => error.next(format!("finished cases are in {}", partial.path().display())),
         None => error,
     })?;
     partial.map(Partial::remove).transpose()?;
     write_all(&report, &shown(results))?;
+    // What was measured is stored and shown, whatever it can be compared with.
+    judged?;
     let asked = exit::Asked { named: plan.named, require_all: plan.require_all, signal: parts::signal() };
     Ok(exit::code(&report, asked))
 }

@@ -4,6 +4,7 @@
 //! configurations are paired by block: what disturbs a whole block then cancels. Two runs are
 //! independent samples.
 
+pub mod gate;
 mod repeat;
 
 pub use repeat::Repeat;
@@ -15,6 +16,15 @@ use crate::result::{Changes, Comparison, RunReport};
 #[must_use]
 pub fn within(_report: &RunReport) -> Vec<Comparison> {
     vec![]
+}
+
+/// Refuse two runs that did not do the same work.
+///
+/// # Errors
+///
+/// What differs.
+pub fn same_work(_base: &RunReport, _new: &RunReport) -> Result<()> {
+    Ok(())
 }
 
 /// A run against an earlier one.

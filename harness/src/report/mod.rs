@@ -3,6 +3,7 @@
 //! They read results only, so any report can be made anywhere, without root, from the JSON of an
 //! earlier run; and they are tested that way.
 
+pub mod changes;
 mod human;
 pub mod json;
 mod pick;

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::fs::{self, Filesystem};
 use crate::manifest;
 use crate::require::{self, Missing, Requirement};
-use crate::result::{Configuration, Manifest, Reason, Reference, StoreInfo, SuiteInfo};
+use crate::result::{Configuration, Manifest, Reason, Reference, RunReport, StoreInfo, SuiteInfo};
 use crate::scratch;
 use crate::suite::Resolved;
 use crate::sys::signal;
@@ -107,6 +107,12 @@ pub fn plan(resolved: Resolved, asked: &Asked) -> Result<Plan> {
 }
 
 impl Plan {
+    /// The report of the run before it has a case.
+    #[must_use]
+    pub fn head(&self) -> RunReport {
+        super::head(self)
+    }
+
     /// Cases of all blocks, and those that cannot run; `auto` may need fewer.
     #[must_use]
     pub fn cases_at_most(&self) -> u32 {

@@ -1,0 +1,31 @@
+//! `fsduel compare`: a stored run against an earlier one. It reads the two files only, so it works
+//! anywhere and without root.
+
+use std::path::Path;
+
+use fsduel_harness::Result;
+
+use crate::cli::CompareArguments;
+use crate::command::report::read;
+use crate::destination::{self, to_stdout};
+use crate::{exit, parts};
+
+/// Show every change with its interval; the code tells what became of the gates.
+pub fn compare(arguments: &CompareArguments) -> Result<u8> {
+    let gates = arguments.gate.as_deref().map(parts::gates).transpose()?.unwrap_or_default();
+    let (base, new) = (read(&arguments.base)?, read(&arguments.new)?);
+    let changes = parts::changes(&base, &new)?;
+    let judged = parts::gates_of_changes(&gates, &changes)?;
+    match arguments.json.as_deref() {
+        Some(path) if path == Path::new("-") => {
+            to_stdout(|out| parts::write_changes_as_json(&changes, &judged, out))?;
+        }
+        json => {
+            if let Some(path) = json {
+                destination::write(path, |out| parts::write_changes_as_json(&changes, &judged, out))?;
+            }
+            to_stdout(|out| parts::write_changes(&changes, &judged, out))?;
+        }
+    }
+    Ok(exit::first(judged.iter().map(exit::of_gate)))
+}
