@@ -84,8 +84,4 @@ pub struct Beside {
     /// What is in the files [default: pool].
     #[arg(long, value_name = "WHAT", env = "FSDUEL_CONTENT", hide_env_values = true)]
     pub content: Option<Content>,
-    /// Refuse a configuration that does not mean what it seems to.
-    #[arg(long, env = "FSDUEL_STRICT", hide_env_values = true)]
-    #[arg(value_parser = BoolishValueParser::new())]
-    pub strict: bool,
 }

@@ -20,7 +20,7 @@ pub fn postmark(arguments: &PostmarkArguments) -> Result<u8> {
     if is_here {
         refuse_without_fs(shared, how(&arguments.beside))?;
     }
-    let script = script::read(&arguments.config, arguments.beside.strict)?;
+    let script = script::read(&arguments.config, arguments.shared.results.strict)?;
     let runs = runs(&script, &arguments.beside)?;
     match is_here {
         true => here::run(arguments, &script, &runs),
