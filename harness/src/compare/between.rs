@@ -3,7 +3,7 @@
 //! Files of one run hold the same measurements, so samples are paired by case, and the same figure is
 //! equal for certain. Two runs share no blocks: their samples are independent.
 
-use super::differences::{differences, refuse_other_work};
+use super::differences::{differences, same_work};
 use super::figure::{Figure, cases, looks, paired};
 use super::ratio::Ratio;
 use super::verdict::judge;
@@ -17,7 +17,7 @@ use crate::result::{CaseResult, Change, Changes, HEADLINE, RunReport};
 /// They did not do the same work, or have no configuration in common, so nothing of them can be
 /// compared.
 pub fn between(base: &RunReport, new: &RunReport) -> Result<Changes> {
-    refuse_other_work(base, new)?;
+    same_work(base, new)?;
     let paired = base.run_id == new.run_id;
     let mut all: Vec<(Change, Ratio)> =
         in_both(base, new).iter().flat_map(|id| of_configuration(base, new, id)).collect();
@@ -200,6 +200,16 @@ mod tests {
         assert!(more.contains("step 2 was none and is more (read)"), "{more}");
         let none = refused(&|new| new.cases.iter_mut().for_each(|case| case.configuration.id += "2"));
         assert!(none.contains("no configuration is in both: a, b there, a2, b2 here"), "{none}");
+    }
+
+    #[test]
+    fn a_run_that_is_only_planned_is_held_against_its_base() {
+        let (base, mut plan) = (of("one", 3, 1, 1.0), of("two", 3, 1, 1.0));
+        plan.cases.clear();
+        assert!(same_work(&base, &plan).is_ok());
+        plan.suite.resolved["configurations"] = json!([{"id": "c"}]);
+        let error = same_work(&base, &plan).unwrap_err().to_string();
+        assert!(error.contains("no configuration is in both: a, b there, c here"), "{error}");
     }
 
     #[test]

@@ -10,8 +10,12 @@ use super::figure::cases;
 use crate::error::{Error, Result};
 use crate::result::{Configuration, Environment, RunReport};
 
-/// Refuses runs that did not do the same work, with all that differs.
-pub(super) fn refuse_other_work(base: &RunReport, new: &RunReport) -> Result<()> {
+/// Refuses runs that did not do the same work; the new one may be planned only, without cases.
+///
+/// # Errors
+///
+/// All that differs: suite, scale, seed, size, steps; or no configuration is in both.
+pub fn same_work(base: &RunReport, new: &RunReport) -> Result<()> {
     let mut wrong: Vec<String> = [
         ("suite", base.suite.name.as_str(), new.suite.name.as_str()),
         ("scale", &base.suite.scale, &new.suite.scale),
@@ -23,9 +27,9 @@ pub(super) fn refuse_other_work(base: &RunReport, new: &RunReport) -> Result<()>
     let size = |report| resolved(report, "size_bytes").map(|size| format!("{size} bytes"));
     wrong.extend(size(base).zip(size(new)).and_then(|(old, new)| other("size", &old, &new)));
     wrong.extend(other_steps(base, new));
-    if wrong.is_empty() && in_both(base, new).is_empty() {
-        let ids = |report: &RunReport| report.configuration_ids().join(", ");
-        wrong.push(format!("no configuration is in both: {} there, {} here", ids(base), ids(new)));
+    let (old, is) = (configurations(base), configurations(new));
+    if wrong.is_empty() && !is.iter().any(|id| old.contains(id)) {
+        wrong.push(format!("no configuration is in both: {} there, {} here", old.join(", "), is.join(", ")));
     }
     if wrong.is_empty() {
         return Ok(());
@@ -33,6 +37,16 @@ pub(super) fn refuse_other_work(base: &RunReport, new: &RunReport) -> Result<()>
     Err(Error::usage(format!("compare {} with {}: {}", new.run_id, base.run_id, wrong.join("; "))).next(
         "measure again with the options of the base; `fsduel report BASE.json` ends with its command line",
     ))
+}
+
+/// Ids of what ran or, before that, of what is to run.
+fn configurations(report: &RunReport) -> Vec<&str> {
+    let planned = report.suite.resolved.get("configurations").and_then(Value::as_array);
+    let planned = planned.into_iter().flatten().filter_map(|it| it.get("id")?.as_str());
+    match report.cases.is_empty() {
+        true => planned.collect(),
+        false => report.configuration_ids(),
+    }
 }
 
 /// A sentence for everything that may explain a change, beside the work.

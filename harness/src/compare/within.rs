@@ -117,18 +117,18 @@ mod tests {
 
     #[test]
     fn the_needed_count_decides_and_one_less_does_not() {
-        let logs = [0.10, 0.02, 0.16, 0.04];
-        let scattered = |times: usize| {
-            let deviations = logs.map(|log: f64| log - 0.08);
-            let n = 4 * times;
-            // Copies have a smaller standard deviation: sqrt((4k - 4k/4) ...); undo it.
-            let undo = ((n as f64 - 1.0) / (n as f64) * 4.0 / 3.0).sqrt();
-            let new: Vec<f64> = (0..n).map(|at| (0.08 + deviations[at % 4] * undo).exp()).collect();
-            only(&pair("synced_s", &vec![1.0; n], &new))
+        let logs = [0.10_f64, 0.02, 0.16, 0.04];
+        let scattered = |times: u32| {
+            let n = f64::from(4 * times);
+            // Copies scatter less, by the count that their deviation is divided by; undo that.
+            let undo = ((n - 1.0) / n * 4.0 / 3.0).sqrt();
+            let new: Vec<f64> =
+                (0..times).flat_map(|_| logs.map(|log| (0.08 + (log - 0.08) * undo).exp())).collect();
+            only(&pair("synced_s", &vec![1.0; new.len()], &new))
         };
         let few = scattered(1);
         assert_eq!(few.verdict, Some(Verdict::NotResolved));
-        let needed = usize::try_from(few.needed_count.unwrap()).unwrap();
+        let needed = few.needed_count.unwrap();
         assert_eq!(scattered(needed.div_ceil(4)).verdict, Some(Verdict::More), "{needed}");
         assert_eq!(scattered((needed - 1) / 4).verdict, Some(Verdict::NotResolved), "{needed}");
     }
