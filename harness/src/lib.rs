@@ -15,6 +15,7 @@
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod error;
+mod names;
 pub mod stats;
 pub mod units;
 

@@ -18,20 +18,14 @@ impl Mean {
     /// Of one sample; `None` for fewer than two values.
     #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
-        let (mean, variance, n) = moments(values)?;
-        Some(Self { mean, error: (variance / n).sqrt(), freedom: n - 1.0 })
+        Moments::of(values).map(|sample| sample.mean())
     }
 
-    /// Of the difference `a - b` of independent samples, with variances of their own. Source: Welch,
-    /// Biometrika 34 (1947); the degrees of freedom are Satterthwaite's.
+    /// Of the difference `a - b` of independent samples, with variances of their own; `None` for
+    /// fewer than two values on a side.
     #[must_use]
     pub fn difference(a: &[f64], b: &[f64]) -> Option<Self> {
-        let ((mean_a, variance_a, n_a), (mean_b, variance_b, n_b)) = (moments(a)?, moments(b)?);
-        let (part_a, part_b) = (variance_a / n_a, variance_b / n_b);
-        let error = (part_a + part_b).sqrt();
-        let weighed = part_a.powi(2) / (n_a - 1.0) + part_b.powi(2) / (n_b - 1.0);
-        let freedom = if weighed > 0.0 { error.powi(4) / weighed } else { n_a + n_b - 2.0 };
-        Some(Self { mean: mean_a - mean_b, error, freedom })
+        Some(Moments::of(a)?.minus(&Moments::of(b)?))
     }
 
     /// The two-sided interval that holds the true mean with probability `level`.
@@ -52,16 +46,55 @@ impl Mean {
     }
 }
 
-/// Mean, variance and count. Values that are all equal have a variance of exactly 0.
-fn moments(values: &[f64]) -> Option<(f64, f64, f64)> {
-    let [first, _, ..] = values else { return None };
-    let n = u32::try_from(values.len()).ok().map(f64::from)?;
-    if values.iter().all(|value| value == first) {
-        return Some((*first, 0.0, n));
+/// What is kept of a sample of two values or more.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moments {
+    /// Mean of the values.
+    pub mean: f64,
+    /// Standard deviation; exactly 0 where all values are equal.
+    pub deviation: f64,
+    /// Number of values, at least 2.
+    pub count: u32,
+}
+
+impl Moments {
+    /// Of a sample; `None` for fewer than two values. Values are scaled to 1 first, so that no
+    /// square of them overflows or vanishes.
+    #[must_use]
+    pub fn of(values: &[f64]) -> Option<Self> {
+        let [first, _, ..] = values else { return None };
+        let count = u32::try_from(values.len()).ok()?;
+        if values.iter().all(|value| value == first) {
+            return Some(Self { mean: *first, deviation: 0.0, count });
+        }
+        let (scale, n) = (values.iter().fold(0.0_f64, |most, value| most.max(value.abs())), f64::from(count));
+        let mean = values.iter().map(|value| value / scale).sum::<f64>() / n;
+        let squares = values.iter().map(|value| (value / scale - mean).powi(2)).sum::<f64>();
+        Some(Self { mean: mean * scale, deviation: (squares / (n - 1.0)).sqrt() * scale, count })
     }
-    let mean = values.iter().sum::<f64>() / n;
-    let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
-    Some((mean, squares / (n - 1.0), n))
+
+    /// The mean, and how well it is known.
+    #[must_use]
+    pub fn mean(&self) -> Mean {
+        Mean { mean: self.mean, error: self.error(), freedom: f64::from(self.count) - 1.0 }
+    }
+
+    /// The difference of two means, each with a variance of its own. Source: Welch, Biometrika 34
+    /// (1947); the degrees of freedom are Satterthwaite's.
+    #[must_use]
+    pub fn minus(&self, other: &Self) -> Mean {
+        let error = self.error().hypot(other.error());
+        let share = |side: &Self| (side.error() / error).powi(4) / (f64::from(side.count) - 1.0);
+        let freedom = match error > 0.0 {
+            true => 1.0 / (share(self) + share(other)),
+            false => f64::from(self.count) + f64::from(other.count) - 2.0,
+        };
+        Mean { mean: self.mean - other.mean, error, freedom }
+    }
+
+    fn error(&self) -> f64 {
+        self.deviation / f64::from(self.count).sqrt()
+    }
 }
 
 /// Probabilities after Holm's correction for so many questions at once, in the order given: each
@@ -80,21 +113,24 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// The value below which Student's t lies with probability `p`, for 0 < p < 1.
+/// The value below which Student's t lies with probability `p`, for 0 < p < 1. It is sought in the
+/// lower tail, where small probabilities keep their digits.
 #[must_use]
 pub fn t_quantile(p: f64, freedom: f64) -> f64 {
-    if p < 0.5 {
+    if p > 0.5 {
         return -t_quantile(1.0 - p, freedom);
     }
-    let (mut low, mut high) = (0.0, 1.0);
-    while t_cdf(high, freedom) < p && high < 1e300 {
-        high *= 2.0;
+    let (mut near, mut far) = (0.0, -1.0);
+    while t_cdf(far, freedom) > p && far > -1e300 {
+        (near, far) = (far, far * 2.0);
     }
-    for _ in 0..200 {
-        let middle = f64::midpoint(low, high);
-        if t_cdf(middle, freedom) < p { low = middle } else { high = middle }
+    loop {
+        let middle = f64::midpoint(near, far);
+        if middle == near || middle == far {
+            return middle;
+        }
+        if t_cdf(middle, freedom) > p { near = middle } else { far = middle }
     }
-    f64::midpoint(low, high)
 }
 
 /// The probability that Student's t lies below `t`. Source: Abramowitz and Stegun, 26.7.1.
@@ -141,11 +177,14 @@ fn fraction(x: f64, a: f64, b: f64) -> f64 {
 /// The logarithm of the gamma function for x > 0. Source: Stirling's series, DLMF 5.11.1; smaller x
 /// by recurrence, where the series is not yet good.
 fn ln_gamma(x: f64) -> f64 {
-    if x < 15.0 {
-        return ln_gamma(x + 1.0) - x.ln();
+    let (mut x, mut product) = (x, 1.0_f64);
+    while x < 15.0 {
+        product *= x;
+        x += 1.0;
     }
-    let series = 1.0 / (12.0 * x) - 1.0 / (360.0 * x.powi(3)) + 1.0 / (1260.0 * x.powi(5));
-    (x - 0.5) * x.ln() - x + 0.5 * (2.0 * std::f64::consts::PI).ln() + series
+    let series = 1.0 / (12.0 * x) - 1.0 / (360.0 * x.powi(3)) + 1.0 / (1260.0 * x.powi(5))
+        - 1.0 / (1680.0 * x.powi(7));
+    (x - 0.5) * x.ln() - x + 0.5 * std::f64::consts::TAU.ln() + series - product.ln()
 }
 
 #[cfg(test)]
@@ -158,5 +197,115 @@ mod tests {
             assert!((t_quantile(p, freedom) - t).abs() < 5e-4, "{p} {freedom}");
             assert!((t_quantile(1.0 - p, freedom) + t).abs() < 5e-4, "{p} {freedom}");
         }
+    }
+
+    use statrs::distribution::{ContinuousCDF, StudentsT};
+
+    const FREEDOMS: [f64; 8] = [1.0, 1.5, 2.0, 3.0, 7.3, 11.0, 40.0, 1000.0];
+
+    fn close(a: f64, b: f64, relative: f64) -> bool {
+        (a - b).abs() <= relative * b.abs()
+    }
+
+    #[test]
+    fn probabilities_are_those_of_an_independent_library() {
+        for freedom in FREEDOMS {
+            let other = StudentsT::new(0.0, 1.0, freedom).unwrap();
+            for t in [0.0, 0.001, 0.3, 1.0, 1.96, 2.5, 4.0, 7.0, 20.0, 300.0, 1e5] {
+                let (below, theirs) = (t_cdf(-t, freedom), other.cdf(-t));
+                assert!(close(below, theirs, 1e-9) || theirs < 1e-290, "{freedom} {t}: {below} {theirs}");
+                assert!(close(t_cdf(t, freedom), other.cdf(t), 1e-10), "{freedom} {t}");
+            }
+        }
+    }
+
+    #[test]
+    fn quantiles_lead_back_to_their_probabilities_even_in_far_tails() {
+        for freedom in FREEDOMS {
+            let other = StudentsT::new(0.0, 1.0, freedom).unwrap();
+            for p in [1e-12, 1e-9, 1e-6, 1e-3, 0.0125, 0.025, 0.1, 0.3, 0.4999] {
+                let t = t_quantile(p, freedom);
+                assert!(close(other.cdf(t), p, 1e-9), "{freedom} {p}: {t}");
+                assert!(close(t_quantile(1.0 - p, freedom), -t, 1e-3), "{freedom} {p}");
+            }
+            assert!(t_quantile(0.5, freedom).abs() < 1e-300);
+        }
+    }
+
+    /// What R prints for `t.test(a, b)`. Source: Rosetta Code, "Welch's t-test".
+    #[test]
+    fn a_published_example_of_welchs_test_comes_out_as_printed() {
+        let a = [27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6, 23.1, 19.6, 19.0, 21.7, 21.4];
+        let b = [27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9, 20.5, 24.4];
+        let found = Mean::difference(&a, &b).unwrap();
+        let [low, high] = found.interval(0.95);
+        // The quantiles of that R have eight digits.
+        for (found, printed, digits) in [
+            (found.mean / found.error, -2.455_356_398_286_01, 1e-12),
+            (found.freedom, 24.988_529_290_230_9, 1e-12),
+            (found.p_value(), 0.021_378_001_462_867, 1e-12),
+            (low, -3.984_096_254_053_68, 1e-7),
+            (high, -0.349_237_079_279_662, 1e-7),
+        ] {
+            assert!(close(found, printed, digits), "{found} {printed}");
+        }
+    }
+
+    #[test]
+    fn probabilities_with_a_closed_form_agree_with_it() {
+        for t in [-30.0_f64, -2.0, -0.5, 0.0, 1.0, 7.0] {
+            assert!(close(t_cdf(t, 1.0), 0.5 + t.atan() / std::f64::consts::PI, 1e-12), "{t}");
+            assert!(close(t_cdf(t, 2.0), 0.5 + t / (2.0 * (2.0 + t * t).sqrt()), 1e-12), "{t}");
+        }
+    }
+
+    #[test]
+    fn the_mean_and_its_interval_are_those_computed_by_hand() {
+        // Mean 3, variance 2.5, standard error sqrt 0.5; t(0.975, 4) = 2.776445 in the printed table.
+        let found = Mean::of(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
+        let [low, high] = found.interval(0.95);
+        assert!((low - (3.0 - 2.776_445 * 0.5_f64.sqrt())).abs() < 1e-6);
+        assert!((high - (3.0 + 2.776_445 * 0.5_f64.sqrt())).abs() < 1e-6);
+        let theirs = 2.0 * StudentsT::new(0.0, 1.0, 4.0).unwrap().cdf(-3.0 / 0.5_f64.sqrt());
+        assert!(close(found.p_value(), theirs, 1e-9));
+    }
+
+    #[test]
+    fn holms_correction_multiplies_by_what_is_left_and_never_falls() {
+        // By hand, in order: 4 * 0.005, 3 * 0.01, 2 * 0.03, and 0.04 held at 0.06.
+        let found = holm(&[0.01, 0.04, 0.03, 0.005]);
+        for (found, by_hand) in found.iter().zip([0.03, 0.06, 0.06, 0.02]) {
+            assert!((found - by_hand).abs() < 1e-15, "{found} {by_hand}");
+        }
+        assert_eq!(holm(&[]), Vec::<f64>::new());
+        assert_eq!(holm(&[0.7, 0.7, 0.0]), [1.0, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn values_without_spread_huge_or_tiny_ones_give_numbers() {
+        let samples: [&[f64]; 6] = [
+            &[2.0, 2.0, 2.0],
+            &[0.0, 0.0],
+            &[1e300, 2e300, 1.5e300],
+            &[1e-300, 2e-300],
+            &[-700.0, 700.0, 1e-12],
+            &[0.1, 0.1 + 1e-17],
+        ];
+        for a in samples {
+            for b in samples {
+                let means = [Mean::of(a).unwrap(), Mean::difference(a, b).unwrap()];
+                for mean in means {
+                    let [low, high] = mean.interval(0.95);
+                    assert!(low <= mean.mean && mean.mean <= high, "{a:?} {b:?} {mean:?}");
+                    assert!((0.0..=1.0).contains(&mean.p_value()), "{a:?} {b:?} {mean:?}");
+                    assert!(mean.freedom > 0.0, "{a:?} {b:?} {mean:?}");
+                }
+            }
+        }
+        assert!(Mean::of(&[1e-300, 2e-300]).unwrap().error > 0.0);
+        assert_eq!(Mean::of(&[2.0; 3]).unwrap().p_value(), 0.0);
+        assert_eq!(Mean::of(&[0.0; 3]).unwrap().p_value(), 1.0);
+        assert_eq!(Mean::of(&[1.0]), None);
+        assert_eq!(Mean::difference(&[1.0], &[1.0, 2.0]), None);
     }
 }

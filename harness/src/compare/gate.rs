@@ -1,29 +1,328 @@
-//! stub
-use crate::error::Result;
-use crate::result::{Changes, GateResult, RunReport};
-/// A gate.
-pub struct Gate;
-/// Parse.
-///
-/// # Errors
-///
-/// Wrong.
-pub fn parse(_list: &str, _known: &[&str]) -> Result<Vec<Gate>> {
-    Ok(vec![])
+//! Limits of ratios, for a job that must not get worse.
+//!
+//! A gate holds when the whole interval of the ratio is within its limit, and is broken when the whole
+//! interval is beyond. Between, the noise does not allow a word, and passing would be a guess. A gate
+//! that no figure belongs to is refused: it would guard nothing.
+
+use std::fmt;
+
+use super::figure::Figure;
+use super::ratio::limits_of;
+use super::within::{judged, ratio};
+use crate::error::{Error, Result};
+use crate::names::unknown;
+use crate::result::{Changes, Estimate, GateResult, GateVerdict, RunReport, Verdict};
+
+/// The side on which a ratio must stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    AtMost,
+    AtLeast,
 }
-/// Judge.
-///
-/// # Errors
-///
-/// Wrong.
-pub fn judge_changes(_gates: &[Gate], _changes: &Changes) -> Result<Vec<GateResult>> {
-    Ok(vec![])
+
+/// `[STEP.]METRIC<=LIMIT` or `>=`: a limit of the ratio of a metric or fact.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gate {
+    /// Without one, it is a gate for every step that has the metric.
+    step: Option<String>,
+    metric: String,
+    side: Side,
+    limit: f64,
 }
-/// Judge.
+
+/// Gates as they are written in a list separated by commas, of `known` metrics and facts.
 ///
 /// # Errors
 ///
-/// Wrong.
-pub fn judge_within(_gates: &[Gate], _report: &RunReport) -> Result<Vec<GateResult>> {
-    Ok(vec![])
+/// The list is empty, or one of it is written in another way, has an unknown metric, or a limit that
+/// is not a positive number.
+pub fn parse(list: &str, known: &[&str]) -> Result<Vec<Gate>> {
+    list.split(',').map(|text| Gate::parse(text.trim(), known)).collect()
+}
+
+impl Gate {
+    fn parse(text: &str, known: &[&str]) -> Result<Self> {
+        let wrong = |why: String| {
+            Error::usage(format!("understand the gate `{text}`: {why}"))
+                .next("write [STEP.]METRIC<=RATIO, as --gate 'synced_s<=1.05,fill.kernel_cpu_s<=1.1'")
+        };
+        let at_most = text.split_once("<=").map(|parts| (Side::AtMost, parts));
+        let at_least = || text.split_once(">=").map(|parts| (Side::AtLeast, parts));
+        let Some((side, (figure, limit))) = at_most.or_else(at_least) else {
+            return Err(wrong("there is no <= or >= in it".into()));
+        };
+        let (step, metric) = match figure.trim().split_once('.') {
+            Some((step, metric)) => (Some(step.trim()), metric.trim()),
+            None => (None, figure.trim()),
+        };
+        if step == Some("") {
+            return Err(wrong("there is no step before the dot".into()));
+        }
+        if !known.contains(&metric) {
+            return Err(wrong(unknown("metric", metric, known.iter().copied()))
+                .next("`fsduel list metrics` shows all of them"));
+        }
+        let limit = decimal(limit.trim())
+            .ok_or_else(|| wrong(format!("`{}` is not a positive number", limit.trim())))?;
+        Ok(Self { step: step.map(str::to_owned), metric: metric.into(), side, limit })
+    }
+
+    fn is_for(&self, step: Option<&str>, metric: &str) -> bool {
+        self.metric == metric && self.step.as_deref().is_none_or(|own| Some(own) == step)
+    }
+
+    fn outcome(&self, limits: Option<[f64; 2]>) -> GateVerdict {
+        let Some([low, high]) = limits else { return GateVerdict::Undecided };
+        let (holds, broken) = match self.side {
+            Side::AtMost => (high <= self.limit, low > self.limit),
+            Side::AtLeast => (low >= self.limit, high < self.limit),
+        };
+        match (holds, broken) {
+            (true, _) => GateVerdict::Holds,
+            (_, true) => GateVerdict::Broken,
+            _ => GateVerdict::Undecided,
+        }
+    }
+
+    /// `results`, if there are any.
+    fn not_empty(&self, results: Vec<GateResult>, steps: &[&str]) -> Result<Vec<GateResult>> {
+        if !results.is_empty() {
+            return Ok(results);
+        }
+        let known = match steps.is_empty() {
+            true => "nothing in it can be compared".into(),
+            false => format!("its steps that can be compared: {}", steps.join(", ")),
+        };
+        Err(Error::usage(format!("decide the gate `{self}`: the run has no such figure to compare"))
+            .next(format!("{known}; name one that the run measures, or leave the gate out")))
+    }
+}
+
+impl fmt::Display for Gate {
+    /// As it is written in a list.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let side = match self.side {
+            Side::AtMost => "<=",
+            Side::AtLeast => ">=",
+        };
+        let step = self.step.as_ref().map(|step| format!("{step}.")).unwrap_or_default();
+        write!(f, "{step}{}{side}{}", self.metric, self.limit)
+    }
+}
+
+/// A positive number in plain digits.
+fn decimal(text: &str) -> Option<f64> {
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    text.parse().ok().filter(|value: &f64| plain && value.is_finite() && *value > 0.0)
+}
+
+/// Every gate at every figure of it, of every configuration, against an earlier run.
+///
+/// # Errors
+///
+/// There is no figure that a gate is for.
+pub fn judge_changes(gates: &[Gate], changes: &Changes) -> Result<Vec<GateResult>> {
+    let steps = distinct(changes.changes.iter().filter_map(|change| change.step.as_deref()));
+    let mut all = vec![];
+    for gate in gates {
+        let own = changes.changes.iter().filter(|change| gate.is_for(change.step.as_deref(), &change.metric));
+        let results = own.map(|change| GateResult {
+            gate: gate.to_string(),
+            step: change.step.clone(),
+            configuration: change.configuration.clone(),
+            against: changes.base_run_id.clone(),
+            estimate: change.estimate,
+            outcome: gate.outcome(stored_limits(&change.estimate)),
+        });
+        all.extend(gate.not_empty(results.collect(), &steps)?);
+    }
+    Ok(all)
+}
+
+/// The interval; where a figure went to or from 0 for certain, there is a word and no ratio.
+fn stored_limits(estimate: &Estimate) -> Option<[f64; 2]> {
+    let gone = || limits_of(None, estimate.verdict.unwrap_or(Verdict::NotResolved));
+    estimate.ci95.or_else(|| if estimate.ratio.is_none() { gone() } else { None })
+}
+
+/// Every gate at every figure of it, of every configuration against the first.
+///
+/// # Errors
+///
+/// There is no figure that a gate is for.
+pub fn judge_within(gates: &[Gate], report: &RunReport) -> Result<Vec<GateResult>> {
+    let ids = report.configuration_ids();
+    let (baseline, candidates) = ids.split_first().map_or(("", &[][..]), |(first, rest)| (*first, rest));
+    let words = judged(report);
+    let names = distinct(report.steps().into_iter().map(|step| step.name.as_str()));
+    let steps: Vec<Option<&str>> = names.iter().map(|name| Some(*name)).chain([None]).collect();
+    let mut all = vec![];
+    for gate in gates {
+        let places = steps.iter().filter(|step| gate.is_for(**step, &gate.metric));
+        let places = places.flat_map(|step| candidates.iter().map(move |candidate| (*step, *candidate)));
+        let results = places.filter_map(|(step, candidate)| {
+            let plain = ratio(report, baseline, candidate, Figure { step, key: &gate.metric })?;
+            let word = words.iter().find(|(it, _)| {
+                Some(it.step.as_str()) == step && it.candidate == candidate && it.metric == gate.metric
+            });
+            Some(GateResult {
+                gate: gate.to_string(),
+                step: step.map(str::to_owned),
+                configuration: candidate.into(),
+                against: baseline.into(),
+                estimate: word.map_or(plain.estimate, |(it, _)| it.estimate),
+                outcome: gate.outcome(plain.limits()),
+            })
+        });
+        all.extend(gate.not_empty(results.collect(), &names)?);
+    }
+    Ok(all)
+}
+
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut found = vec![];
+    for name in names {
+        if !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::between;
+    use crate::compare::example::{run, wobble};
+    use crate::error::Kind;
+
+    const KNOWN: [&str; 5] = ["synced_s", "returned_s", "space_used_bytes", "files_created_count", "mkfs_s"];
+
+    fn gates(list: &str) -> Vec<Gate> {
+        parse(list, &KNOWN).unwrap()
+    }
+
+    #[test]
+    fn a_list_is_read_with_blanks_and_steps() {
+        let read = gates(" synced_s <= 1.05 ,files.space_used_bytes>=0.9");
+        let shown: Vec<_> = read.iter().map(Gate::to_string).collect();
+        assert_eq!(shown, ["synced_s<=1.05", "files.space_used_bytes>=0.9"]);
+    }
+
+    #[test]
+    fn anything_else_is_refused_with_a_next_step() {
+        for list in [
+            "",
+            ",",
+            "synced_s<=1,",
+            "synced_s",
+            "synced_s<1",
+            "synced_s=1",
+            "<=1",
+            ".synced_s<=1",
+            "synced_s<=",
+            "synced_s<=0",
+            "synced_s<=-1",
+            "synced_s<=inf",
+            "synced_s<=nan",
+            "synced_s<=1e400",
+            "synced_s<=1x",
+            "synced_s<=.",
+            "a.b.synced_s<=1",
+        ] {
+            let error = parse(list, &KNOWN).unwrap_err();
+            assert_eq!(error.kind(), Kind::Usage, "{list}");
+            assert!(error.next_step().is_some(), "{list}");
+        }
+        let error = parse("sycned_s<=1", &KNOWN).unwrap_err().to_string();
+        assert!(error.contains("did you mean `synced_s`?"), "{error}");
+    }
+
+    #[test]
+    fn the_whole_interval_decides() {
+        for (gate, limits, expected) in [
+            ("synced_s<=1.05", Some([0.9, 1.05]), GateVerdict::Holds),
+            ("synced_s<=1.05", Some([1.0, 1.06]), GateVerdict::Undecided),
+            ("synced_s<=1.05", Some([1.05, 1.06]), GateVerdict::Undecided),
+            ("synced_s<=1.05", Some([1.06, 1.2]), GateVerdict::Broken),
+            ("synced_s>=0.9", Some([0.9, 1.2]), GateVerdict::Holds),
+            ("synced_s>=0.9", Some([0.8, 1.2]), GateVerdict::Undecided),
+            ("synced_s>=0.9", Some([0.7, 0.8]), GateVerdict::Broken),
+            ("synced_s<=1.05", None, GateVerdict::Undecided),
+        ] {
+            assert_eq!(gates(gate)[0].outcome(limits), expected, "{gate} {limits:?}");
+        }
+    }
+
+    fn measured(run_id: &str, blocks: u32, slower: [f64; 2], space: f64) -> RunReport {
+        let mut report = run(&["a", "b"], blocks, |id, block| {
+            let seed = 5 * block + u32::from(id == 1) + u32::try_from(run_id.len()).unwrap() * 100;
+            vec![("synced_s", wobble(seed) * slower[id]), ("space_used_bytes", space)]
+        });
+        report.run_id = run_id.into();
+        report
+    }
+
+    fn outcomes(results: &[GateResult]) -> Vec<GateVerdict> {
+        results.iter().map(|result| result.outcome).collect()
+    }
+
+    #[test]
+    fn a_run_against_itself_holds_every_gate_at_1() {
+        let report = measured("one", 1, [1.0; 2], 0.0);
+        let changes = between(&report, &report).unwrap();
+        let all = gates("synced_s<=1,synced_s>=1,files.space_used_bytes<=1,mkfs_s<=1,files_created_count>=1");
+        let results = judge_changes(&all, &changes).unwrap();
+        assert_eq!(outcomes(&results), [GateVerdict::Holds; 10]);
+        assert_eq!((results[0].against.as_str(), results[1].configuration.as_str()), ("one", "b"));
+    }
+
+    #[test]
+    fn a_slower_run_breaks_its_gate_and_a_single_one_decides_facts_only() {
+        let all = gates("synced_s<=1.05,space_used_bytes<=1,files_created_count<=1");
+        let judge = |blocks, slower, space| {
+            let base = measured("one", blocks, [1.0; 2], 4096.0);
+            let changes = between(&base, &measured("second", blocks, slower, space)).unwrap();
+            outcomes(&judge_changes(&all, &changes).unwrap())
+        };
+        use GateVerdict::{Broken, Holds, Undecided};
+        assert_eq!(judge(6, [1.3, 1.0], 4096.0), [Broken, Holds, Holds, Holds, Holds, Holds]);
+        assert_eq!(judge(2, [1.3, 1.0], 8192.0), [Undecided, Undecided, Broken, Broken, Holds, Holds]);
+        assert_eq!(judge(1, [1.3, 1.0], 4096.0), [Undecided, Undecided, Undecided, Undecided, Holds, Holds]);
+        assert_eq!(judge(6, [1.0, 1.0], 0.0)[2..4], [Holds, Holds], "to nothing");
+        let base = measured("one", 3, [1.0; 2], 0.0);
+        let changes = between(&base, &measured("second", 3, [1.0; 2], 1.0)).unwrap();
+        assert_eq!(outcomes(&judge_changes(&all, &changes).unwrap())[2..4], [Broken, Broken], "from nothing");
+    }
+
+    #[test]
+    fn within_a_run_every_configuration_is_held_against_the_first() {
+        let report = measured("one", 6, [1.0, 1.5], 4096.0);
+        let results =
+            judge_within(&gates("synced_s<=1.05,synced_s>=1.1,space_used_bytes<=1,mkfs_s<=1"), &report);
+        let results = results.unwrap();
+        use GateVerdict::{Broken, Holds};
+        assert_eq!(outcomes(&results), [Broken, Holds, Holds, Holds]);
+        assert!(results.iter().all(|it| it.against == "a" && it.configuration == "b"));
+        assert_eq!(results[0].estimate.verdict, Some(Verdict::More));
+        assert_eq!(results[3].step, None);
+        let two = judge_within(&gates("space_used_bytes<=1"), &measured("one", 2, [1.0; 2], 4096.0)).unwrap();
+        assert_eq!((two[0].estimate.ci95, two[0].outcome), (None, Holds), "nothing scatters");
+    }
+
+    #[test]
+    fn a_gate_that_guards_nothing_is_refused() {
+        let report = measured("one", 3, [1.0; 2], 1.0);
+        let changes = between(&report, &report).unwrap();
+        for list in ["returned_s<=1", "fill.synced_s<=1", "synced_s<=2,files.mkfs_s<=1"] {
+            for error in [
+                judge_changes(&gates(list), &changes).unwrap_err(),
+                judge_within(&gates(list), &report).unwrap_err(),
+            ] {
+                assert_eq!(error.kind(), Kind::Usage, "{list}");
+                assert!(error.to_string().contains("has no such figure"), "{error}");
+                assert!(error.next_step().is_some_and(|next| next.contains("files")), "{error:?}");
+            }
+        }
+    }
 }

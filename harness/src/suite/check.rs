@@ -3,9 +3,9 @@
 use super::Known;
 use super::document::{Node, Place, Source};
 use super::model::{Model, Step, place};
-use super::names::unknown;
 use crate::claim::{ClaimSpec, Term, fact_keys};
 use crate::error::Result;
+use crate::names::unknown;
 
 /// Check the names of workloads, their parameters and the file systems that will run.
 pub(super) fn selection(source: &Source, model: &Model, known: &Known) -> Result<()> {

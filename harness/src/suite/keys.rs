@@ -3,8 +3,8 @@
 //! The keys that are asked for are the keys that are known, so the two cannot drift apart.
 
 use super::document::{Data, Node, Place, Source, Table};
-use super::names::unknown;
 use crate::error::{Error, Result};
+use crate::names::unknown;
 
 /// A table that is being read.
 pub(super) struct Keys<'a> {

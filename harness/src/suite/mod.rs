@@ -24,7 +24,6 @@ mod defaults;
 mod document;
 mod keys;
 mod model;
-mod names;
 mod overrides;
 mod reference;
 mod resolve;
@@ -289,7 +288,7 @@ fn check_scales(source: &Source, head: &Head, scales: &[String]) -> Result<()> {
             "`base-scale` names the values outside of scales; a scale has the same name".to_owned()
         }
         Some(name) if base != Some(name) && !scales.contains(name) => {
-            names::unknown("scale", name, scales.iter().map(String::as_str).chain(base))
+            crate::names::unknown("scale", name, scales.iter().map(String::as_str).chain(base))
         }
         _ => return Ok(()),
     };

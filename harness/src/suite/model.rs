@@ -3,10 +3,10 @@
 use super::defaults::Defaults;
 use super::document::{Data, Node, Place, Source, Table};
 use super::keys::Keys;
-use super::names::is_name;
 use super::reference::read_reference;
 use crate::claim::ClaimSpec;
 use crate::error::Result;
+use crate::names::is_name;
 use crate::result::Reference;
 
 /// A suite at one scale.

@@ -4,8 +4,8 @@ use super::defaults::KEYS;
 use super::document::{Data, Entry, Node, Place, Source, Table};
 use super::keys::{Keys, wrong};
 use super::model::ids;
-use super::names::unknown;
 use crate::error::{Error, Result};
+use crate::names::unknown;
 
 /// Names of the scales that have a table.
 pub(super) fn scales(source: &Source, root: &Table) -> Result<Vec<String>> {

@@ -12,11 +12,11 @@ use super::defaults::{
 };
 use super::document::{Data, Entry, Node, Place, Table};
 use super::model::{Filesystem, Model, Step};
-use super::names::unknown;
 use super::{Known, Options, Places, Resolved, Suite, overrides, spec};
 use crate::case::{DirectIo, Store};
 use crate::compare::Repeat;
 use crate::error::{Error, Result};
+use crate::names::unknown;
 use crate::result::{Configuration, SuiteInfo};
 use crate::units::{Bytes, Seed};
 use crate::workload::StepSpec;

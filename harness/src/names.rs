@@ -1,9 +1,9 @@
-//! Names of steps, file systems and keys: which are allowed, and which was meant.
+//! Names of steps, file systems, keys and metrics: which are allowed, and which was meant.
 
 /// The known name that `wrong` was most likely meant to be.
 ///
 /// In a name of three letters, one changed letter makes another name (zfs is not a slip for xfs).
-pub(super) fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = wrong.chars().count();
     let limit = (length / 3).clamp(1, 3);
     let likely =
@@ -15,7 +15,7 @@ pub(super) fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>)
 }
 
 /// "unknown step `x`; did you mean `y`?", or the known ones.
-pub(super) fn unknown<'a>(what: &str, wrong: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+pub(crate) fn unknown<'a>(what: &str, wrong: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<_> = known.into_iter().collect();
     if let Some(name) = nearest(wrong, known.iter().copied()) {
         return format!("unknown {what} `{wrong}`; did you mean `{name}`?");
@@ -28,7 +28,7 @@ pub(super) fn unknown<'a>(what: &str, wrong: &str, known: impl IntoIterator<Item
 
 /// Whether a name can stand in a path and in a claim. A dot would end it in a claim, a slash is
 /// a file's.
-pub(super) fn is_name(name: &str) -> bool {
+pub(crate) fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.ends_with(|c: char| c.is_ascii_alphanumeric())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
