@@ -1,7 +1,7 @@
 //! Where the figures come from.
 
 use super::Page;
-use crate::report::human;
+use crate::report::{human, pick};
 use crate::result::{Environment, ONLY_SCALE, RunReport};
 
 /// The suite, the machine, the store, and what disturbs.
@@ -20,6 +20,9 @@ pub(super) fn write(report: &RunReport, page: &mut Page) {
         page.field("kernels", &report.environments.iter().map(kernel).collect::<Vec<_>>().join(", "));
     }
     page.field("seed", &report.manifest.seed);
+    if let Some(blocks) = blocks(report) {
+        page.field("blocks", &blocks);
+    }
     for environment in report.environments.iter().filter(|environment| !environment.timings_comparable) {
         let at =
             format!("times of {} (Linux {}) cannot be compared", environment.backend, environment.kernel);
@@ -27,6 +30,24 @@ pub(super) fn write(report: &RunReport, page: &mut Page) {
     }
     for warning in &report.manifest.warnings {
         page.field("warning", &warning.text);
+    }
+}
+
+/// How often all were repeated, and in which order.
+fn blocks(report: &RunReport) -> Option<String> {
+    let measured = pick::blocks(report).len();
+    let warmed_up = report.cases.iter().any(|case| case.block == 0);
+    match (measured, report.configuration_ids().len()) {
+        (0, _) if warmed_up => Some("none measured: what follows is the block to warm up".into()),
+        (0 | 1, _) => None,
+        (blocks, of) => {
+            let order = match of {
+                1 => "of one file system".to_owned(),
+                of => format!("of {of} file systems, each in random order"),
+            };
+            let warm_up = if warmed_up { ", after 1 to warm up" } else { "" };
+            Some(format!("{blocks} blocks {order}{warm_up}"))
+        }
     }
 }
 
