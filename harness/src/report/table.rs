@@ -36,9 +36,9 @@ fn write(report: &RunReport, to: &mut dyn Write, style: &Style) -> Result<()> {
     differences::write(report, &mut page);
     samples::write(report, &mut page);
     if let Some(changes) = &report.changes {
-        changes::write(changes, &report.gates, &mut page);
+        changes::write("Against the earlier run", changes, &report.gates, &mut page);
     }
-    gates::write(&report.gates, &mut page);
+    gates::write(&report.gates, report.changes.as_ref(), &mut page);
     ledger::write(report, &mut page);
     source::write(report, &mut page);
     outcome::write(report, &mut page);
@@ -48,9 +48,9 @@ fn write(report: &RunReport, to: &mut dyn Write, style: &Style) -> Result<()> {
 /// One run against another, without the rest of a report.
 pub(super) fn of_changes(changes: &Changes, gates: &[GateResult], style: &Style) -> String {
     let mut page = Page::new(style);
-    page.line(&format!("Run {} against run {}", changes.new_run_id, changes.base_run_id), 2);
-    changes::write(changes, gates, &mut page);
-    gates::write(gates, &mut page);
+    let title = format!("Run {} against the earlier run", changes.new_run_id);
+    changes::write(&title, changes, gates, &mut page);
+    gates::write(gates, Some(changes), &mut page);
     page.finish()
 }
 
@@ -140,7 +140,10 @@ impl Page {
     /// share it; on a terminal that is too narrow a line for each row.
     fn listed(&mut self, header: &[&str], mut rows: Vec<Vec<String>>, lead: usize, right_from: usize) {
         if !self.has_room(header, &rows) {
-            for row in rows {
+            for mut row in rows {
+                // A sign alone says nothing without its heading.
+                let short = row.iter_mut().zip(header).filter(|(_, heading)| heading.len() == 1);
+                short.for_each(|(cell, heading)| *cell = format!("{heading}={cell}"));
                 let (about, told) = row.split_at(lead.min(row.len()));
                 self.line(&format!("{}: {}", about.join(" "), told.join(" ")), 2);
             }
@@ -207,7 +210,7 @@ const FIELD: usize = 12;
 mod tests {
     use super::*;
     use crate::report::example;
-    use crate::result::{EndedWord, Reason, Status};
+    use crate::result::{EndedWord, Reason, Status, Verdict};
 
     pub(super) fn written(report: &RunReport, style: Style) -> String {
         let mut bytes = Vec::new();
@@ -251,6 +254,44 @@ mod tests {
                 assert!(!text.contains("NaN") && !text.contains("inf "), "{text}");
             }
         }
+    }
+
+    #[test]
+    fn a_ratio_of_one_pair_has_no_word() {
+        let mut report = example::report();
+        for comparison in &mut report.comparisons {
+            comparison.estimate.verdict = Some(Verdict::NotResolved);
+        }
+        let text = written(&report, Style::default());
+        assert!(text.contains("668 ms ×1.62") && text.contains("One repetition"), "{text}");
+        assert!(!text.contains("not resolved") && !text.contains("Differences"), "{text}");
+        let text = written(&example::repeated(), Style::default());
+        assert!(!text.contains("One repetition") && text.contains("×1.62 slower"), "{text}");
+    }
+
+    #[test]
+    fn a_comparison_without_a_ratio_leaves_no_empty_sign() {
+        let mut report = example::repeated();
+        for comparison in &mut report.comparisons {
+            comparison.estimate.ratio = None;
+            comparison.estimate.ci95 = None;
+        }
+        report.claims.clear();
+        let text = written(&report, Style::default());
+        let signs = text.matches('×').count();
+        assert_eq!(signs, 2, "only that of the processors and that of the title: {text}");
+    }
+
+    #[test]
+    fn a_run_that_was_killed_while_it_warmed_up_says_so() {
+        let mut report = example::repeated();
+        report.cases.truncate(2);
+        report.comparisons.clear();
+        report.claims.clear();
+        let text = written(&report, Style::default());
+        assert!(text.contains("no block is measured"), "{text}");
+        report.cases.clear();
+        assert!(!written(&report, Style::default()).contains("Time until"));
     }
 
     #[test]

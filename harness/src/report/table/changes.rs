@@ -7,9 +7,9 @@ use super::{Page, unbroken, verdict};
 use crate::report::human;
 use crate::result::{Change, Changes, Estimate, GateResult, HEADLINE, Verdict};
 
-/// Which runs, what differs, a row for each figure.
-pub(super) fn write(changes: &Changes, gates: &[GateResult], page: &mut Page) {
-    page.title(&format!("Against the earlier run {}", changes.base_run_id));
+/// What differs, a row for each figure.
+pub(super) fn write(title: &str, changes: &Changes, gates: &[GateResult], page: &mut Page) {
+    page.title(&format!("{title} {}", changes.base_run_id));
     for difference in &changes.differences {
         page.line(&format!("  differs: {difference}"), 4);
     }
@@ -39,7 +39,7 @@ fn is_told(metric: &str, gates: &[GateResult]) -> bool {
     HEADLINE.contains(&metric) || gates.iter().any(named)
 }
 
-/// `  Of 12 figures 1 differs by more than 5 %, 9 are the same, 2 are not resolved.`
+/// `  12 figures: 1 more than 5 % off, 9 same (within 5 %), 2 not resolved.`
 fn summary(all: &[&Estimate]) -> String {
     let count = |wanted: &[Verdict]| {
         all.iter().filter(|one| one.verdict.is_some_and(|verdict| wanted.contains(&verdict))).count()
@@ -47,10 +47,14 @@ fn summary(all: &[&Estimate]) -> String {
     let differ = count(&[Verdict::Less, Verdict::More]);
     let (same, open) = (count(&[Verdict::NoDifference]), count(&[Verdict::NotResolved]));
     let margin = verdict::margin();
-    format!(
-        "  Of {} figures: more than {margin} apart {differ}, same (within {margin}) {same}, not resolved {open}.",
-        all.len()
-    )
+    let mut parts = vec![
+        format!("{differ} more than {margin} off"),
+        format!("{same} same (within {margin})"),
+        format!("{open} not resolved"),
+    ];
+    let others = all.len() - differ - same - open;
+    parts.extend((others > 0).then(|| format!("{others} not judged")));
+    format!("  {} figures: {}.", all.len(), parts.join(", "))
 }
 
 /// On a narrow terminal old and new stand in one column, the ratio above its interval.
@@ -60,17 +64,17 @@ fn table(told: &[&Change], page: &mut Page) {
     let wide = [&lead[..], &["old", "new", "ratio", interval, "verdict"]].concat();
     let rows: Vec<_> = told.iter().map(|change| row(change)).collect();
     if page.has_room(&wide, &rows) {
-        return page.listed(&wide, rows, lead.len(), wide.len() - 1);
+        return page.listed(&wide, rows, lead.len(), wide.len());
     }
-    let header = format!("ratio {interval}");
-    let narrow = [&lead[..], &["old new", &header, "verdict"]].concat();
+    let header = format!("ratio\n{interval}");
+    let narrow = [&lead[..], &["old\nnew", &header, "verdict"]].concat();
     let joined = |row: Vec<String>| match <[String; 8]>::try_from(row) {
         Ok([configuration, step, figure, old, new, ratio, interval, word]) => {
             vec![configuration, step, figure, format!("{old}\n{new}"), format!("{ratio}\n{interval}"), word]
         }
         Err(row) => row,
     };
-    page.listed(&narrow, rows.into_iter().map(joined).collect(), lead.len(), narrow.len() - 1);
+    page.listed(&narrow, rows.into_iter().map(joined).collect(), lead.len(), narrow.len());
 }
 
 fn row(change: &Change) -> Vec<String> {

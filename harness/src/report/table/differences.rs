@@ -61,8 +61,8 @@ fn is_zero(report: &RunReport, one: &Comparison) -> bool {
 fn legend(told: &[&Estimate], left_out: bool, page: &mut Page) {
     let margin = verdict::margin();
     let mut text = format!(
-        "A word needs the whole interval beyond {margin}, for all {} comparisons together (Holm).",
-        told.len()
+        "Ratios are geometric means over the blocks. A word needs the whole interval beyond {margin}, for all \
+         comparisons together (Holm)."
     );
     if told.iter().any(|one| one.verdict == Some(Verdict::NoDifference)) {
         text.push_str(&format!(" Same: within {margin}."));

@@ -1,14 +1,16 @@
 //! Whether what was asked to hold does: a line for each gate, with the figures that decided it.
 
 use super::{Page, verdict};
-use crate::result::{GateResult, GateVerdict};
+use crate::result::{Changes, GateResult, GateVerdict};
 
 /// Nothing where no gate was asked for.
-pub(super) fn write(gates: &[GateResult], page: &mut Page) {
-    if gates.is_empty() {
-        return;
+pub(super) fn write(gates: &[GateResult], changes: Option<&Changes>, page: &mut Page) {
+    let Some(first) = gates.first() else { return };
+    // What an earlier run is compared with, the part above says.
+    match changes.is_none() && gates.iter().all(|gate| gate.against == first.against) {
+        true => page.title(&format!("Gates (ratio to {})", first.against)),
+        false => page.title("Gates"),
     }
-    page.title("Gates");
     let mut known: Vec<&str> = vec![];
     for gate in gates {
         if !known.contains(&gate.gate.as_str()) {
@@ -62,4 +64,61 @@ fn figure(gate: &GateResult) -> String {
     let ratio = estimate.ratio.map(|_| verdict::ratio(estimate));
     let parts = [Some(gate.configuration.clone()), gate.step.clone(), ratio, interval, none, needed];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example;
+
+    fn gate(ratio: f64, outcome: GateVerdict) -> GateResult {
+        let (_, gates) = example::changes();
+        let mut gate = gates[0].clone();
+        gate.configuration = format!("id-{ratio}");
+        gate.estimate.ratio = Some(ratio);
+        GateResult { outcome, ..gate }
+    }
+
+    fn told(gates: &[GateResult]) -> String {
+        line("synced_s<=1.05", gates.iter().collect())
+    }
+
+    #[test]
+    fn one_broken_figure_breaks_a_gate_and_the_worst_come_first() {
+        let mut gates: Vec<_> =
+            [1.2, 1.5, 1.1, 1.4, 1.3].map(|ratio| gate(ratio, GateVerdict::Broken)).into();
+        gates.push(gate(9.0, GateVerdict::Undecided));
+        let text = told(&gates);
+        assert!(text.starts_with("✗ synced_s<=1.05 does not hold: id-1.5 small-files ×1.50 ["), "{text}");
+        assert!(text.contains("id-1.3") && !text.contains("id-1.2") && text.contains(", 2 more;"), "{text}");
+        assert!(text.ends_with("; undecided for 1 figure") && !text.contains("id-9"), "{text}");
+    }
+
+    #[test]
+    fn a_gate_is_undecided_as_long_as_one_figure_is() {
+        let mut open = gate(1.04, GateVerdict::Undecided);
+        open.estimate.ci95 = None;
+        open.estimate.n = 1;
+        let text = told(&[gate(1.0, GateVerdict::Holds), open]);
+        assert!(text.starts_with("? synced_s<=1.05 undecided: id-1.04 small-files ×1.04 (n=1"), "{text}");
+        assert!(!text.contains("id-1 "), "{text}");
+    }
+
+    #[test]
+    fn a_gate_that_holds_names_the_figure_that_is_nearest() {
+        let text = told(&[gate(0.5, GateVerdict::Holds), gate(1.02, GateVerdict::Holds)]);
+        assert!(text.starts_with("✓ synced_s<=1.05 holds for 2 figures; the worst is id-1.02"), "{text}");
+    }
+
+    #[test]
+    fn what_is_not_an_earlier_run_is_named() {
+        let (changes, gates) = example::changes();
+        let written = |changes| {
+            let mut page = Page::new(&crate::report::Style::default());
+            write(&gates, changes, &mut page);
+            page.text
+        };
+        assert!(written(Some(&changes)).starts_with("Gates\n"));
+        assert!(written(None).starts_with(&format!("Gates (ratio to {})", gates[0].against)));
+    }
 }

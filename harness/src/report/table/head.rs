@@ -1,8 +1,10 @@
 //! Where the figures come from.
 
+use std::collections::BTreeSet;
+
 use super::Page;
 use crate::report::{human, pick};
-use crate::result::{Environment, ONLY_SCALE, RunReport};
+use crate::result::{Environment, ONLY_SCALE, RunReport, Status};
 
 /// The suite, the machine, the store, and what disturbs.
 pub(super) fn write(report: &RunReport, page: &mut Page) {
@@ -21,7 +23,7 @@ pub(super) fn write(report: &RunReport, page: &mut Page) {
     }
     page.field("seed", &report.manifest.seed);
     if let Some(blocks) = blocks(report) {
-        page.field("blocks", &blocks);
+        page.field("repeated", &blocks);
     }
     for environment in report.environments.iter().filter(|environment| !environment.timings_comparable) {
         let at =
@@ -37,17 +39,17 @@ pub(super) fn write(report: &RunReport, page: &mut Page) {
 fn blocks(report: &RunReport) -> Option<String> {
     let measured = pick::blocks(report).len();
     let warmed_up = report.cases.iter().any(|case| case.block == 0);
-    match (measured, report.configuration_ids().len()) {
-        (0, _) if warmed_up => Some("none measured: what follows is the block to warm up".into()),
-        (0 | 1, _) => None,
-        (blocks, of) => {
-            let order = match of {
-                1 => "of one file system".to_owned(),
-                of => format!("of {of} file systems, each in random order"),
-            };
-            let warm_up = if warmed_up { ", after 1 to warm up" } else { "" };
-            Some(format!("{blocks} blocks {order}{warm_up}"))
-        }
+    let ran = report.cases.iter().filter(|case| case.status != Status::NotRun);
+    let of = match ran.map(|case| &case.configuration.id).collect::<BTreeSet<_>>().len() {
+        0 => return None,
+        1 => "1 file system".to_owned(),
+        of => format!("{of} file systems, each in random order"),
+    };
+    let warm_up = if warmed_up { ", after 1 to warm up" } else { "" };
+    match measured {
+        0 if warmed_up => Some("no block is measured: what follows is that to warm up".into()),
+        0 | 1 => None,
+        blocks => Some(format!("{blocks} blocks of {of}{warm_up}")),
     }
 }
 

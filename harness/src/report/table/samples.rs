@@ -83,3 +83,55 @@ impl Samples<'_> {
         vec![self.step.into(), self.configuration.into(), self.unit().1.into(), samples.join(" ")]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{Style, example};
+    use crate::result::Status;
+
+    fn written(report: &RunReport) -> String {
+        let mut page = Page::new(&Style::default());
+        write(report, &mut page);
+        page.finish()
+    }
+
+    #[test]
+    fn blocks_stand_in_order_however_the_cases_were_stored() {
+        let mut report = example::repeated();
+        let in_order = written(&report);
+        assert!(in_order.contains(" 412  400  420  428  408  540 "), "{in_order}");
+        report.cases.reverse();
+        let row = |text: &str| text.lines().find(|line| line.contains(" 412 ")).map(str::to_owned);
+        assert_eq!(
+            row(&written(&report)).unwrap().split('┆').next_back(),
+            row(&in_order).unwrap().split('┆').next_back()
+        );
+    }
+
+    #[test]
+    fn the_warm_up_is_not_among_them() {
+        let text = written(&example::repeated());
+        assert!(text.contains("blocks 1 to 6") && text.contains("Block 0 warmed up"), "{text}");
+        assert!(!text.contains("865"), "{text}");
+    }
+
+    #[test]
+    fn a_block_without_a_verified_figure_is_a_dash_and_the_others_keep_their_place() {
+        let mut report = example::repeated();
+        let of = |text: &str| text.lines().find(|line| line.contains(" 516 ")).unwrap().to_owned();
+        assert!(of(&written(&report)).contains(" 516  387  430    -  400  494 "));
+        report.cases.retain(|case| case.id != "xfs/2");
+        report
+            .cases
+            .iter_mut()
+            .filter(|case| case.id == "xfs/6")
+            .for_each(|case| case.status = Status::Stopped);
+        assert!(of(&written(&report)).contains(" 516    -  430    -  400    - "));
+    }
+
+    #[test]
+    fn without_repetition_there_is_no_such_part() {
+        assert_eq!(written(&example::report()), "");
+    }
+}

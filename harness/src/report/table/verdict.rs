@@ -11,16 +11,22 @@ pub(super) fn ratio(estimate: &Estimate) -> String {
     estimate.ratio.map_or_else(|| "-".into(), human::ratio)
 }
 
-/// `[1.46, 1.78]`.
+/// `[1.46, 1.78]`; `exact` where nothing scatters, as space often does not.
 pub(super) fn interval(estimate: &Estimate) -> Option<String> {
     let [low, high] = estimate.ci95?;
+    if high - low <= low * EXACT {
+        return Some("exact".into());
+    }
     Some(unbroken(&format!("[{}, {}]", human::significant(low), human::significant(high))))
 }
 
+/// What logarithms and back may cost.
+const EXACT: f64 = 1e-9;
+
 /// `not resolved (needs n=18)`, for a table.
 pub(super) fn cell(metric: &str, frees: bool, estimate: &Estimate) -> String {
-    let word = word(metric, frees, estimate).map_or_else(|| "-".into(), unbroken);
-    needed(estimate).map_or_else(|| word.clone(), |needed| format!("{word} {}", unbroken(&needed)))
+    let Some(word) = word(metric, frees, estimate) else { return "-".into() };
+    needed(estimate).map_or_else(|| word.into(), |needed| format!("{word} {needed}"))
 }
 
 /// Of two figures of that metric; `frees` where both are negative, so that more is less space.
@@ -107,6 +113,14 @@ mod tests {
         assert_eq!(cell("synced_s", false, &estimate), "-");
         assert_eq!(ratio(&Estimate::default()), "-");
         assert_eq!(interval(&estimate), None);
+    }
+
+    #[test]
+    fn an_interval_without_width_is_exact() {
+        let of = |ci95| interval(&Estimate { ci95: Some(ci95), n: 6, ..Estimate::default() }).unwrap();
+        assert_eq!(of([1.0921, 1.0921]), "exact");
+        assert_eq!(of([1.4612, 1.7849]).replace('\u{a0}', " "), "[1.46, 1.78]");
+        assert_eq!(of([0.9999, 1.0001]).replace('\u{a0}', " "), "[1.00, 1.00]");
     }
 
     #[test]
