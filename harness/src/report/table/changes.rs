@@ -59,7 +59,7 @@ fn summary(all: &[&Estimate]) -> String {
 
 /// On a narrow terminal old and new stand in one column, the ratio above its interval.
 fn table(told: &[&Change], page: &mut Page) {
-    let lead = ["file system", "step", "figure"];
+    let lead = ["file\nsystem", "step", "figure"];
     let interval = "95\u{a0}% interval";
     let wide = [&lead[..], &["old", "new", "ratio", interval, "verdict"]].concat();
     let rows: Vec<_> = told.iter().map(|change| row(change)).collect();
@@ -74,7 +74,8 @@ fn table(told: &[&Change], page: &mut Page) {
         }
         Err(row) => row,
     };
-    page.listed(&narrow, rows.into_iter().map(joined).collect(), lead.len(), narrow.len());
+    let rows = verdict::fitting(&narrow, rows.into_iter().map(joined).collect(), page);
+    page.listed(&narrow, rows, lead.len(), narrow.len());
 }
 
 fn row(change: &Change) -> Vec<String> {

@@ -16,11 +16,12 @@ pub(super) fn write(report: &RunReport, page: &mut Page) {
     let blocks = if alike { format!("over {} blocks", counts[0]) } else { "by block".into() };
     page.title(&format!("Differences (ratio to {}, 95 % interval, paired {blocks})", first.baseline));
     let (zero, told): (Vec<&Comparison>, Vec<_>) = all.into_iter().partition(|one| is_zero(report, one));
-    let mut header = vec!["step", "figure", "file system", "ratio", "95\u{a0}% interval", "verdict"];
+    let mut header = vec!["step", "figure", "file\nsystem", "ratio", "95\u{a0}% interval", "verdict"];
     if !alike {
         header.insert(header.len() - 1, "n");
     }
     let rows = told.iter().map(|one| row(report, one, alike)).collect();
+    let rows = verdict::fitting(&header, rows, page);
     page.listed(&header, rows, LEAD, header.len());
     legend(&told.iter().map(|one| &one.estimate).collect::<Vec<_>>(), !zero.is_empty(), page);
 }

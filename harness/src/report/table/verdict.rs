@@ -2,7 +2,7 @@
 //!
 //! The word is the statistics' own: nothing here looks at numbers to find another one.
 
-use super::unbroken;
+use super::{Page, UNBROKEN, unbroken};
 use crate::report::human;
 use crate::result::{Estimate, MARGIN, Verdict};
 
@@ -26,7 +26,16 @@ const EXACT: f64 = 1e-9;
 /// `not resolved (needs n=18)`, for a table.
 pub(super) fn cell(metric: &str, frees: bool, estimate: &Estimate) -> String {
     let Some(word) = word(metric, frees, estimate) else { return "-".into() };
-    needed(estimate).map_or_else(|| word.into(), |needed| format!("{word} {needed}"))
+    let parts = [Some(unbroken(word)), needed(estimate).map(|needed| unbroken(&needed))];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+/// Rows that end with such a cell: on a terminal that is narrow its words are broken, too.
+pub(super) fn fitting(header: &[&str], mut rows: Vec<Vec<String>>, page: &Page) -> Vec<Vec<String>> {
+    if !page.has_room(header, &rows) {
+        rows.iter_mut().filter_map(|row| row.last_mut()).for_each(|cell| *cell = cell.replace(UNBROKEN, " "));
+    }
+    rows
 }
 
 /// Of two figures of that metric; `frees` where both are negative, so that more is less space.
