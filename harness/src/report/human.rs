@@ -1,6 +1,6 @@
 //! Words and lines as people read them; numbers are shown as everywhere.
 
-pub(super) use crate::units::human::{by_key, count, payload, ratio, size, time, words};
+pub(super) use crate::units::human::{by_key, count, payload, ratio, significant, size, time, words};
 
 /// The word that a value has in JSON, for people: `not run`.
 pub(super) fn word(value: impl serde::Serialize) -> String {

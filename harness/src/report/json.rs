@@ -25,9 +25,14 @@ fn write(report: &RunReport, to: &mut dyn Write, _style: &Style) -> Result<()> {
 ///
 /// A value that JSON cannot hold.
 pub fn text(report: &RunReport) -> Result<String> {
+    pretty(report)
+}
+
+/// Anything in the same form.
+pub(super) fn pretty(value: &impl Serialize) -> Result<String> {
     let mut bytes = Vec::new();
     let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Whole::default());
-    report.serialize(&mut serializer).cannot(|| "write the report as JSON".into())?;
+    value.serialize(&mut serializer).cannot(|| "write the report as JSON".into())?;
     bytes.push(b'\n');
     String::from_utf8(bytes).cannot(|| "write the report as JSON".into())
 }

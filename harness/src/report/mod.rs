@@ -62,7 +62,7 @@ mod tests {
     use crate::error::Kind;
 
     /// Files of this folder that formats share.
-    const SHARED: [&str; 4] = ["mod", "example", "human", "pick"];
+    const SHARED: [&str; 5] = ["mod", "changes", "example", "human", "pick"];
 
     #[test]
     fn every_file_of_this_folder_has_a_row_in_the_table() {

@@ -4,7 +4,9 @@
 //! because a fixed amount of work met a limit. With more than one block the number is the median
 //! of the measured ones.
 
-use crate::result::{Comparison, Latency, RunReport, StepResult};
+use std::collections::BTreeSet;
+
+use crate::result::{Comparison, HEADLINE, Latency, RunReport, StepResult};
 
 /// A step of every case of a configuration whose numbers were verified.
 pub(super) fn counted<'a>(report: &'a RunReport, configuration: &str, step: &str) -> Vec<&'a StepResult> {
@@ -61,6 +63,23 @@ pub(super) fn comparison<'a>(
         .comparisons
         .iter()
         .find(|found| found.candidate == candidate && found.step == step && found.metric == metric)
+}
+
+/// The comparisons that get a verdict, by step, metric and configuration.
+pub(super) fn headlines(report: &RunReport) -> Vec<&Comparison> {
+    let configurations = report.configuration_ids();
+    let of_metric = |step: &'_ str, metric: &'_ str| -> Vec<&Comparison> {
+        configurations.iter().filter_map(|id| comparison(report, id, step, metric)).collect()
+    };
+    let steps = report.steps().into_iter();
+    steps.flat_map(|step| HEADLINE.map(|metric| of_metric(&step.name, metric))).flatten().collect()
+}
+
+/// The blocks that are measured, in order: without the warm-up.
+pub(super) fn blocks(report: &RunReport) -> Vec<u32> {
+    let blocks: BTreeSet<u32> =
+        report.cases.iter().map(|case| case.block).filter(|block| *block > 0).collect();
+    blocks.into_iter().collect()
 }
 
 #[cfg(test)]

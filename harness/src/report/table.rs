@@ -1,17 +1,22 @@
 //! The report for a terminal.
 //!
-//! In the order in which a reader asks: where it ran, who was faster, what it took, whether it was
-//! fair, what the source said, what did not run, what was verified, and how to run it again. A
-//! missing number is `-`, never 0.
+//! In the order in which a reader asks: where it ran, who was faster, what it took, how sure that
+//! is, what changed, whether it was fair, what the source said, what did not run, what was
+//! verified, and how to run it again. A missing number is `-`, never 0.
 
 mod cells;
+mod changes;
+mod differences;
+mod gates;
 mod head;
 mod ledger;
 mod outcome;
 mod overview;
 mod postmark;
+mod samples;
 mod source;
 mod steps;
+mod verdict;
 
 use std::io::Write;
 
@@ -19,19 +24,34 @@ use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Tab
 
 use super::{Format, Style, human, write_text};
 use crate::error::Result;
-use crate::result::RunReport;
+use crate::result::{Changes, GateResult, RunReport};
 
 pub(super) const FORMAT: Format = Format { name: "table", meaning: "Tables for a terminal.", write };
 
 fn write(report: &RunReport, to: &mut dyn Write, style: &Style) -> Result<()> {
-    let mut page = Page { width: usize::from(style.width), style: *style, text: String::new() };
+    let mut page = Page::new(style);
     head::write(report, &mut page);
     overview::write(report, &mut page);
     steps::write(report, &mut page);
+    differences::write(report, &mut page);
+    samples::write(report, &mut page);
+    if let Some(changes) = &report.changes {
+        changes::write("Against the earlier run", changes, &report.gates, &mut page);
+    }
+    gates::write(&report.gates, report.changes.as_ref(), &mut page);
     ledger::write(report, &mut page);
     source::write(report, &mut page);
     outcome::write(report, &mut page);
     write_text(&page.finish(), to)
+}
+
+/// One run against another, without the rest of a report.
+pub(super) fn of_changes(changes: &Changes, gates: &[GateResult], style: &Style) -> String {
+    let mut page = Page::new(style);
+    let title = format!("Run {} against the earlier run", changes.new_run_id);
+    changes::write(&title, changes, gates, &mut page);
+    gates::write(gates, Some(changes), &mut page);
+    page.finish()
 }
 
 /// What was written so far.
@@ -42,6 +62,10 @@ struct Page {
 }
 
 impl Page {
+    fn new(style: &Style) -> Self {
+        Self { width: usize::from(style.width), style: *style, text: String::new() }
+    }
+
     /// A new part, after an empty line.
     fn title(&mut self, title: &str) {
         if !self.text.is_empty() {
@@ -112,6 +136,27 @@ impl Page {
         }
     }
 
+    /// A table whose first `lead` columns say what a row is about, each told once for the rows that
+    /// share it; on a terminal that is too narrow a line for each row.
+    fn listed(&mut self, header: &[&str], mut rows: Vec<Vec<String>>, lead: usize, right_from: usize) {
+        if !self.has_room(header, &rows) {
+            for mut row in rows {
+                // A sign alone says nothing without its heading.
+                let short = row.iter_mut().zip(header).filter(|(_, heading)| heading.len() == 1);
+                short.for_each(|(cell, heading)| *cell = format!("{heading}={cell}"));
+                let (about, told) = row.split_at(lead.min(row.len()));
+                self.line(&format!("{}: {}", about.join(" "), told.join(" ")), 2);
+            }
+            return;
+        }
+        for at in (1..rows.len()).rev() {
+            let (before, after) = rows.split_at_mut(at);
+            let shared = before[at - 1].iter().zip(&after[0]).take_while(|(one, other)| one == other).count();
+            after[0][..shared.min(lead.saturating_sub(1))].iter_mut().for_each(String::clear);
+        }
+        self.table(header, rows, right_from);
+    }
+
     /// Whether a table has room for its longest words.
     fn has_room(&self, header: &[&str], rows: &[Vec<String>]) -> bool {
         needed(&longest_words(header, rows)) <= self.width
@@ -165,7 +210,7 @@ const FIELD: usize = 12;
 mod tests {
     use super::*;
     use crate::report::example;
-    use crate::result::{EndedWord, Reason, Status};
+    use crate::result::{EndedWord, Reason, Status, Verdict};
 
     pub(super) fn written(report: &RunReport, style: Style) -> String {
         let mut bytes = Vec::new();
@@ -178,6 +223,20 @@ mod tests {
         insta::assert_snapshot!("table", written(&example::report(), Style::default()));
     }
 
+    fn with_changes() -> RunReport {
+        let (changes, gates) = example::changes();
+        RunReport { changes: Some(changes), gates, ..example::report() }
+    }
+
+    #[test]
+    fn the_whole_report_of_a_run_that_was_repeated() {
+        insta::assert_snapshot!("repeated", written(&example::repeated(), Style::default()));
+        let wide = written(&example::repeated(), Style { width: 120, ascii: false });
+        insta::assert_snapshot!("repeated_120", wide);
+        let narrow = written(&example::repeated(), Style { width: 50, ascii: true });
+        insta::assert_snapshot!("repeated_ascii_50", narrow);
+    }
+
     #[test]
     fn in_ascii_every_sign_is_ascii() {
         let text = written(&example::report(), Style { width: 100, ascii: true });
@@ -187,11 +246,52 @@ mod tests {
 
     #[test]
     fn no_line_is_longer_than_the_width() {
-        for width in [40, 60, 80, 100, 132] {
-            let text = written(&example::report(), Style { width, ascii: false });
-            let long = text.lines().find(|line| line.chars().count() > usize::from(width));
-            assert_eq!(long, None, "at {width}");
+        for report in [example::report(), example::repeated(), with_changes()] {
+            for width in [40, 50, 60, 80, 100, 132] {
+                let text = written(&report, Style { width, ascii: false });
+                let long = text.lines().find(|line| line.chars().count() > usize::from(width));
+                assert_eq!(long, None, "at {width}");
+                assert!(!text.contains("NaN") && !text.contains("inf "), "{text}");
+            }
         }
+    }
+
+    #[test]
+    fn a_ratio_of_one_pair_has_no_word() {
+        let mut report = example::report();
+        for comparison in &mut report.comparisons {
+            comparison.estimate.verdict = Some(Verdict::NotResolved);
+        }
+        let text = written(&report, Style::default());
+        assert!(text.contains("668 ms ×1.62") && text.contains("One repetition"), "{text}");
+        assert!(!text.contains("not resolved") && !text.contains("Differences"), "{text}");
+        let text = written(&example::repeated(), Style::default());
+        assert!(!text.contains("One repetition") && text.contains("×1.62 slower"), "{text}");
+    }
+
+    #[test]
+    fn a_comparison_without_a_ratio_leaves_no_empty_sign() {
+        let mut report = example::repeated();
+        for comparison in &mut report.comparisons {
+            comparison.estimate.ratio = None;
+            comparison.estimate.ci95 = None;
+        }
+        report.claims.clear();
+        let text = written(&report, Style::default());
+        let signs = text.matches('×').count();
+        assert_eq!(signs, 2, "only that of the processors and that of the title: {text}");
+    }
+
+    #[test]
+    fn a_run_that_was_killed_while_it_warmed_up_says_so() {
+        let mut report = example::repeated();
+        report.cases.truncate(2);
+        report.comparisons.clear();
+        report.claims.clear();
+        let text = written(&report, Style::default());
+        assert!(text.contains("no block is measured"), "{text}");
+        report.cases.clear();
+        assert!(!written(&report, Style::default()).contains("Time until"));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! What a cell says of a configuration in a step.
 
-use super::{UNBROKEN, unbroken};
+use super::{UNBROKEN, unbroken, verdict};
 use crate::report::{human, pick};
-use crate::result::{Checked, RunReport, Status, StepResult, Verdict};
+use crate::result::{Checked, RunReport, Status, StepResult};
 
 /// A configuration in a step.
 #[derive(Clone, Copy)]
@@ -44,8 +44,8 @@ impl Row<'_> {
 pub(super) fn headline(row: &Row) -> String {
     let Some(seconds) = row.number("synced_s") else { return missing(row) };
     let text = unbroken(&human::time(seconds));
-    if pick::comparison(row.report, row.configuration, row.step, "synced_s").is_some() {
-        return with_verdict(row, text, "synced_s", ["faster", "slower"]);
+    if let Some(judged) = judged(row) {
+        return format!("{text}\n{judged}");
     }
     let baseline = Row { configuration: row.baseline, ..*row };
     // Who did less was not faster.
@@ -55,6 +55,15 @@ pub(super) fn headline(row: &Row) -> String {
         None if row.cut_short() => format!("{text} limit"),
         None => text,
     }
+}
+
+/// `×1.62 slower`, where there is more than one pair: a single one has a ratio and no word.
+fn judged(row: &Row) -> Option<String> {
+    let found = pick::comparison(row.report, row.configuration, row.step, "synced_s")?;
+    let estimate = &found.estimate;
+    let word = verdict::word("synced_s", false, estimate).filter(|_| estimate.n >= 2)?;
+    let ratio = estimate.ratio.map(|ratio| format!("{} ", human::ratio(ratio)));
+    Some(format!("{}{word}", ratio.unwrap_or_default()))
 }
 
 /// As wide as any ratio from 0.1 to 1000, so that the times before it stay in line.
@@ -83,8 +92,7 @@ pub(super) fn name(row: &Row) -> String {
 }
 
 pub(super) fn space(row: &Row) -> Option<String> {
-    let text = row.shown("space_used_bytes")?;
-    Some(with_verdict(row, text, "space_used_bytes", ["smaller", "larger"]))
+    row.shown("space_used_bytes")
 }
 
 pub(super) fn synced(row: &Row) -> Option<String> {
@@ -92,8 +100,7 @@ pub(super) fn synced(row: &Row) -> Option<String> {
 }
 
 pub(super) fn kernel_cpu(row: &Row) -> Option<String> {
-    let text = row.shown("kernel_cpu_s")?;
-    Some(with_verdict(row, text, "kernel_cpu_s", ["less", "more"]))
+    row.shown("kernel_cpu_s")
 }
 
 pub(super) fn kernel_threads(row: &Row) -> Option<String> {
@@ -144,22 +151,4 @@ pub(super) fn read_back(row: &Row) -> Option<String> {
     steps.first()?;
     let other = steps.iter().map(|step| step.read_back).find(|checked| *checked != Checked::Clean);
     Some(other.map_or_else(|| "✓".into(), human::word))
-}
-
-/// The ratio to the baseline and, where the statistics allow one, a word.
-fn with_verdict(row: &Row, text: String, metric: &str, [less, more]: [&str; 2]) -> String {
-    let Some(found) = pick::comparison(row.report, row.configuration, row.step, metric) else {
-        return text;
-    };
-    let estimate = &found.estimate;
-    let ratio = estimate.ratio.map(human::ratio).unwrap_or_default();
-    let needed = estimate.needed_count.map(|count| format!(" (needs n={count})")).unwrap_or_default();
-    let word = match estimate.verdict {
-        None => return format!("{text}\n{ratio}"),
-        Some(Verdict::Less) => less.to_owned(),
-        Some(Verdict::More) => more.to_owned(),
-        Some(Verdict::NoDifference) => "same".to_owned(),
-        Some(Verdict::NotResolved) => format!("not resolved{needed}"),
-    };
-    format!("{text}\n{ratio} {word}")
 }

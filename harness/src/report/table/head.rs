@@ -1,8 +1,10 @@
 //! Where the figures come from.
 
+use std::collections::BTreeSet;
+
 use super::Page;
-use crate::report::human;
-use crate::result::{Environment, ONLY_SCALE, RunReport};
+use crate::report::{human, pick};
+use crate::result::{Environment, ONLY_SCALE, RunReport, Status};
 
 /// The suite, the machine, the store, and what disturbs.
 pub(super) fn write(report: &RunReport, page: &mut Page) {
@@ -20,6 +22,9 @@ pub(super) fn write(report: &RunReport, page: &mut Page) {
         page.field("kernels", &report.environments.iter().map(kernel).collect::<Vec<_>>().join(", "));
     }
     page.field("seed", &report.manifest.seed);
+    if let Some(blocks) = blocks(report) {
+        page.field("repeated", &blocks);
+    }
     for environment in report.environments.iter().filter(|environment| !environment.timings_comparable) {
         let at =
             format!("times of {} (Linux {}) cannot be compared", environment.backend, environment.kernel);
@@ -27,6 +32,24 @@ pub(super) fn write(report: &RunReport, page: &mut Page) {
     }
     for warning in &report.manifest.warnings {
         page.field("warning", &warning.text);
+    }
+}
+
+/// How often all were repeated, and in which order.
+fn blocks(report: &RunReport) -> Option<String> {
+    let measured = pick::blocks(report).len();
+    let warmed_up = report.cases.iter().any(|case| case.block == 0);
+    let ran = report.cases.iter().filter(|case| case.status != Status::NotRun);
+    let of = match ran.map(|case| &case.configuration.id).collect::<BTreeSet<_>>().len() {
+        0 => return None,
+        1 => "1 file system".to_owned(),
+        of => format!("{of} file systems, each in random order"),
+    };
+    let warm_up = if warmed_up { ", after 1 to warm up" } else { "" };
+    match measured {
+        0 if warmed_up => Some("no block is measured: what follows is that to warm up".into()),
+        0 | 1 => None,
+        blocks => Some(format!("{blocks} blocks of {of}{warm_up}")),
     }
 }
 

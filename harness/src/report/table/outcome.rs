@@ -1,23 +1,25 @@
 //! What did not pass and why, what was verified, and how to run it again.
 
+use std::collections::BTreeSet;
+
 use super::Page;
 use crate::report::human;
 use crate::result::{CaseResult, Checked, RunReport, Status};
 
 /// The end of a report.
 pub(super) fn write(report: &RunReport, page: &mut Page) {
-    let mut others = report.cases.iter().filter(|case| case.status != Status::Passed).peekable();
-    if others.peek().is_some() {
+    let of = |wanted: fn(&CaseResult) -> bool| report.cases.iter().filter(move |case| wanted(case));
+    let others = alike(of(|case| case.status != Status::Passed), |one, other| {
+        one.status == other.status && one.reason == other.reason
+    });
+    if !others.is_empty() {
         page.title("Did not pass");
-        others.for_each(|case| reason(case, page));
+        others.iter().for_each(|cases| reason(cases, page));
     }
-    let mut ran = report.cases.iter().filter(|case| case.status != Status::NotRun).peekable();
-    if ran.peek().is_some() {
+    let ran = alike(of(|case| case.status != Status::NotRun), |one, other| one.verify == other.verify);
+    if !ran.is_empty() {
         page.title("Verification");
-        let ran: Vec<&CaseResult> = ran.collect();
-        for alike in ran.chunk_by(|one, other| one.verify == other.verify) {
-            verified(alike, page);
-        }
+        ran.iter().for_each(|cases| verified(cases, page));
     }
     if let Some(command) = report.suite.resolved.get("command").and_then(|command| command.as_str()) {
         page.title("Run it again");
@@ -25,12 +27,58 @@ pub(super) fn write(report: &RunReport, page: &mut Page) {
     }
 }
 
-fn reason(case: &CaseResult, page: &mut Page) {
-    let status = human::word(case.status);
+/// Cases of which the same is to be told, in the order in which they ran: with many blocks most are.
+fn alike<'a>(
+    cases: impl Iterator<Item = &'a CaseResult>,
+    same: fn(&CaseResult, &CaseResult) -> bool,
+) -> Vec<Vec<&'a CaseResult>> {
+    cases.fold(vec![], |mut all: Vec<Vec<&CaseResult>>, case| {
+        match all.iter_mut().find(|group| same(group[0], case)) {
+            Some(group) => group.push(case),
+            None => all.push(vec![case]),
+        }
+        all
+    })
+}
+
+/// `ext4/1, xfs/1`; of several blocks `ext4, xfs in blocks 0 to 6`.
+fn names(cases: &[&CaseResult]) -> String {
+    let mut blocks: Vec<(&str, BTreeSet<u32>)> = vec![];
+    for case in cases {
+        let id = case.configuration.id.as_str();
+        match blocks.iter_mut().find(|(known, _)| *known == id) {
+            Some((_, of)) => _ = of.insert(case.block),
+            None => blocks.push((id, [case.block].into())),
+        }
+    }
+    if blocks.iter().all(|(_, of)| of.len() == 1) {
+        return cases.iter().map(|case| case.id.as_str()).collect::<Vec<_>>().join(", ");
+    }
+    let groups = blocks.chunk_by(|(_, one), (_, other)| one == other).map(|group| {
+        let ids: Vec<&str> = group.iter().map(|(id, _)| *id).collect();
+        format!("{} in {}", ids.join(", "), ranges(&group[0].1))
+    });
+    groups.collect::<Vec<_>>().join("; ")
+}
+
+/// `blocks 0 to 6`, `blocks 0, 2, 4 to 6`, `block 3`.
+fn ranges(blocks: &BTreeSet<u32>) -> String {
+    let all: Vec<u32> = blocks.iter().copied().collect();
+    let runs = all.chunk_by(|one, next| one + 1 == *next).flat_map(|run| match run {
+        [first, _, .., last] => vec![format!("{first} to {last}")],
+        few => few.iter().map(u32::to_string).collect(),
+    });
+    let word = if all.len() == 1 { "block" } else { "blocks" };
+    format!("{word} {}", runs.collect::<Vec<_>>().join(", "))
+}
+
+fn reason(alike: &[&CaseResult], page: &mut Page) {
+    let Some(case) = alike.first() else { return };
+    let (names, status) = (names(alike), human::word(case.status));
     let Some(reason) = &case.reason else {
-        return page.line(&format!("{} {status}", case.id), 2);
+        return page.line(&format!("{names} {status}"), 2);
     };
-    page.line(&format!("{} {status}: {}", case.id, reason.text), 2);
+    page.line(&format!("{names} {status}: {}", reason.text), 2);
     if let Some(next) = &reason.next {
         page.line(&format!("  next: {next}"), 4);
     }
@@ -39,7 +87,6 @@ fn reason(case: &CaseResult, page: &mut Page) {
 /// `ext4/1, xfs/1 verified: read-back, fsck, kernel log, teardown clean`.
 fn verified(alike: &[&CaseResult], page: &mut Page) {
     let Some(verify) = alike.first().map(|case| &case.verify) else { return };
-    let ids: Vec<&str> = alike.iter().map(|case| case.id.as_str()).collect();
     let checks = [
         ("read-back", verify.read_back),
         ("fsck", verify.fsck),
@@ -54,7 +101,7 @@ fn verified(alike: &[&CaseResult], page: &mut Page) {
     let parts = [Checked::Damaged, Checked::Clean, Checked::NotChecked].into_iter().filter_map(of);
     let all = checks.iter().all(|(_, checked)| *checked == Checked::Clean);
     let word = if all { "verified" } else { "checked" };
-    page.line(&format!("{} {word}: {}", ids.join(", "), parts.collect::<Vec<_>>().join("; ")), 2);
+    page.line(&format!("{} {word}: {}", names(alike), parts.collect::<Vec<_>>().join("; ")), 2);
     verify.details.iter().for_each(|detail| page.line(&format!("  {detail}"), 4));
 }
 
@@ -126,6 +173,15 @@ mod tests {
     #[test]
     fn what_is_quoted_stays_on_one_line() {
         assert_eq!(lines_of("fsduel exec -- sh -c 'dd of=a; rm a'", 10).last().unwrap(), "'dd of=a; rm a'");
+    }
+
+    #[test]
+    fn blocks_of_a_case_are_told_in_ranges() {
+        let told = |blocks: &[u32]| ranges(&blocks.iter().copied().collect());
+        assert_eq!(told(&[0, 1, 2, 3]), "blocks 0 to 3");
+        assert_eq!(told(&[6, 0, 2, 4, 5]), "blocks 0, 2, 4 to 6");
+        assert_eq!(told(&[1, 2]), "blocks 1, 2");
+        assert_eq!(told(&[3]), "block 3");
     }
 
     #[test]

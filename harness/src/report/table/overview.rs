@@ -1,7 +1,8 @@
 //! The first look: every step on every configuration, by the time that counts.
 
-use super::Page;
 use super::cells::{Row, headline};
+use super::{Page, verdict};
+use crate::report::pick;
 use crate::result::RunReport;
 
 /// A row for each step; nothing where none ran, or where nothing is synced.
@@ -27,4 +28,18 @@ pub(super) fn write(report: &RunReport, page: &mut Page) {
     }
     page.title(&title);
     page.spread(&["step"], &configurations, &rows, 1);
+    if configurations.len() > 1 && rows.iter().flatten().any(|cell| cell.contains('×')) {
+        lonely(report, page);
+    }
+}
+
+/// A ratio of one pair may be noise alone, so nobody is called faster for it.
+fn lonely(report: &RunReport, page: &mut Page) {
+    let pairs = pick::headlines(report).iter().map(|one| one.estimate.n).max();
+    if pairs.map_or_else(|| pick::blocks(report).len() < 2, |pairs| pairs < 2) {
+        page.line(
+            &format!("One repetition has no interval, so no ratio here is a verdict; {}", verdict::HOW),
+            0,
+        );
+    }
 }

@@ -1,0 +1,94 @@
+//! A run against an earlier one: what differs beside the figures, then the figures.
+//!
+//! The headline metrics and those that a gate names; all others are in the JSON.
+
+use super::differences::figure;
+use super::{Page, unbroken, verdict};
+use crate::report::human;
+use crate::result::{Change, Changes, Estimate, GateResult, HEADLINE, Verdict};
+
+/// What differs, a row for each figure.
+pub(super) fn write(title: &str, changes: &Changes, gates: &[GateResult], page: &mut Page) {
+    page.title(&format!("{title} {}", changes.base_run_id));
+    for difference in &changes.differences {
+        page.line(&format!("  differs: {difference}"), 4);
+    }
+    if changes.paired {
+        page.line("  Both are one run, so samples are paired by case.", 4);
+    }
+    let all: Vec<&Change> = changes.changes.iter().filter(|change| is_told(&change.metric, gates)).collect();
+    let (zero, told): (Vec<&Change>, Vec<_>) =
+        all.into_iter().partition(|change| change.old == 0.0 && change.new == 0.0);
+    if told.is_empty() {
+        return page.line("  No figure is in both runs.", 4);
+    }
+    let estimates: Vec<&Estimate> = told.iter().map(|change| &change.estimate).collect();
+    page.line(&summary(&estimates), 2);
+    table(&told, page);
+    if !zero.is_empty() {
+        page.line("Figures that are 0 in both runs are left out.", 0);
+    }
+    if let Some(text) = verdict::open(&estimates) {
+        page.line(&text, 0);
+    }
+}
+
+/// `synced_s<=1.05` names its metric.
+fn is_told(metric: &str, gates: &[GateResult]) -> bool {
+    let named = |gate: &GateResult| gate.gate.split("<=").next().is_some_and(|name| name.trim() == metric);
+    HEADLINE.contains(&metric) || gates.iter().any(named)
+}
+
+/// `  12 figures: 1 more than 5 % off, 9 same (within 5 %), 2 not resolved.`
+fn summary(all: &[&Estimate]) -> String {
+    let count = |wanted: &[Verdict]| {
+        all.iter().filter(|one| one.verdict.is_some_and(|verdict| wanted.contains(&verdict))).count()
+    };
+    let differ = count(&[Verdict::Less, Verdict::More]);
+    let (same, open) = (count(&[Verdict::NoDifference]), count(&[Verdict::NotResolved]));
+    let margin = verdict::margin();
+    let mut parts = vec![
+        format!("{differ} more than {margin} off"),
+        format!("{same} same (within {margin})"),
+        format!("{open} not resolved"),
+    ];
+    let others = all.len() - differ - same - open;
+    parts.extend((others > 0).then(|| format!("{others} not judged")));
+    format!("  {} figures: {}.", all.len(), parts.join(", "))
+}
+
+/// On a narrow terminal old and new stand in one column, the ratio above its interval.
+fn table(told: &[&Change], page: &mut Page) {
+    let lead = ["file\nsystem", "step", "figure"];
+    let interval = "95\u{a0}% interval";
+    let wide = [&lead[..], &["old", "new", "ratio", interval, "verdict"]].concat();
+    let rows: Vec<_> = told.iter().map(|change| row(change)).collect();
+    if page.has_room(&wide, &rows) {
+        return page.listed(&wide, rows, lead.len(), wide.len());
+    }
+    let header = format!("ratio\n{interval}");
+    let narrow = [&lead[..], &["old\nnew", &header, "verdict"]].concat();
+    let joined = |row: Vec<String>| match <[String; 8]>::try_from(row) {
+        Ok([configuration, step, figure, old, new, ratio, interval, word]) => {
+            vec![configuration, step, figure, format!("{old}\n{new}"), format!("{ratio}\n{interval}"), word]
+        }
+        Err(row) => row,
+    };
+    let rows = verdict::fitting(&narrow, rows.into_iter().map(joined).collect(), page);
+    page.listed(&narrow, rows, lead.len(), narrow.len());
+}
+
+fn row(change: &Change) -> Vec<String> {
+    let estimate = &change.estimate;
+    let shown = |value| unbroken(&human::by_key(&change.metric, value));
+    vec![
+        change.configuration.clone(),
+        change.step.clone().unwrap_or_else(|| "-".into()),
+        figure(&change.metric),
+        shown(change.old),
+        shown(change.new),
+        verdict::ratio(estimate),
+        verdict::interval(estimate).unwrap_or_else(|| "-".into()),
+        verdict::cell(&change.metric, change.old < 0.0 && change.new < 0.0, estimate),
+    ]
+}

@@ -1,0 +1,148 @@
+//! A ratio, its interval, and the word that the interval supports.
+//!
+//! The word is the statistics' own: nothing here looks at numbers to find another one.
+
+use super::{Page, UNBROKEN, unbroken};
+use crate::report::human;
+use crate::result::{Estimate, MARGIN, Verdict};
+
+/// `×1.62`; `-` where a figure has no ratio.
+pub(super) fn ratio(estimate: &Estimate) -> String {
+    estimate.ratio.map_or_else(|| "-".into(), human::ratio)
+}
+
+/// `[1.46, 1.78]`; `exact` where nothing scatters, as space often does not.
+pub(super) fn interval(estimate: &Estimate) -> Option<String> {
+    let [low, high] = estimate.ci95?;
+    if high - low <= low * EXACT {
+        return Some("exact".into());
+    }
+    Some(unbroken(&format!("[{}, {}]", human::significant(low), human::significant(high))))
+}
+
+/// What logarithms and back may cost.
+const EXACT: f64 = 1e-9;
+
+/// `not resolved (needs n=18)`, for a table.
+pub(super) fn cell(metric: &str, frees: bool, estimate: &Estimate) -> String {
+    let Some(word) = word(metric, frees, estimate) else { return "-".into() };
+    let parts = [Some(unbroken(word)), needed(estimate).map(|needed| unbroken(&needed))];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+/// Rows that end with such a cell: on a terminal that is narrow its words are broken, too.
+pub(super) fn fitting(header: &[&str], mut rows: Vec<Vec<String>>, page: &Page) -> Vec<Vec<String>> {
+    if !page.has_room(header, &rows) {
+        rows.iter_mut().filter_map(|row| row.last_mut()).for_each(|cell| *cell = cell.replace(UNBROKEN, " "));
+    }
+    rows
+}
+
+/// Of two figures of that metric; `frees` where both are negative, so that more is less space.
+pub(super) fn word(metric: &str, frees: bool, estimate: &Estimate) -> Option<&'static str> {
+    let [less, more] = match metric {
+        "space_used_bytes" if frees => ["frees less", "frees more"],
+        "space_used_bytes" => ["smaller", "larger"],
+        "kernel_cpu_s" => ["less CPU", "more CPU"],
+        time if time.ends_with("_s") && !time.ends_with("_per_s") => ["faster", "slower"],
+        _ => ["less", "more"],
+    };
+    Some(match estimate.verdict? {
+        Verdict::Less => less,
+        Verdict::More => more,
+        Verdict::NoDifference => "same",
+        Verdict::NotResolved => "not resolved",
+    })
+}
+
+/// `(needs n=18)`, where that is known.
+pub(super) fn needed(estimate: &Estimate) -> Option<String> {
+    let count = estimate.needed_count.filter(|_| is_open(estimate))?;
+    Some(format!("(needs n={count})"))
+}
+
+fn is_open(estimate: &Estimate) -> bool {
+    estimate.verdict == Some(Verdict::NotResolved)
+}
+
+/// Samples that have an interval.
+const INTERVAL_FROM: u32 = 3;
+
+/// What it would take to resolve those that are not.
+pub(super) fn open(all: &[&Estimate]) -> Option<String> {
+    let open: Vec<_> = all.iter().filter(|estimate| is_open(estimate)).collect();
+    let (count, of) = (open.len(), all.len());
+    if count == 0 {
+        return None;
+    }
+    if open.iter().all(|estimate| estimate.n < INTERVAL_FROM) {
+        return Some(format!(
+            "{count} of {of} are not resolved: fewer than {INTERVAL_FROM} repetitions have no interval. {HOW}"
+        ));
+    }
+    let hardest = open.iter().filter_map(|estimate| estimate.needed_count).max();
+    let hopeless = open.iter().filter(|estimate| estimate.needed_count.is_none()).count();
+    let mut parts = vec![format!("This machine cannot decide {count} of {of} comparisons")];
+    parts.extend(hardest.map(|n| format!("the hardest needs about n={n} blocks (--repeat {n})")));
+    parts
+        .extend((hopeless > 0).then(|| format!("for {hopeless} no number of blocks is known that would do")));
+    Some(format!("{}.", parts.join("; ")))
+}
+
+/// How to get intervals.
+pub(super) const HOW: &str = "--repeat 5 or --repeat auto gives one.";
+
+/// The margin, as `5 %`.
+pub(super) fn margin() -> String {
+    format!("{:.0} %", (MARGIN - 1.0) * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate(verdict: Verdict, n: u32, needed_count: Option<u32>) -> Estimate {
+        Estimate { ratio: Some(1.2), ci95: Some([1.1, 1.3]), n, verdict: Some(verdict), needed_count }
+    }
+
+    #[test]
+    fn each_metric_has_words_of_its_own() {
+        let word = |metric, frees, verdict| word(metric, frees, &estimate(verdict, 6, None)).unwrap();
+        assert_eq!(word("synced_s", false, Verdict::Less), "faster");
+        assert_eq!(word("space_used_bytes", false, Verdict::More), "larger");
+        assert_eq!(word("space_used_bytes", true, Verdict::More), "frees more");
+        assert_eq!(word("kernel_cpu_s", false, Verdict::More), "more CPU");
+        assert_eq!(word("operations_per_s", false, Verdict::More), "more");
+        assert_eq!(word("synced_s", false, Verdict::NoDifference), "same");
+    }
+
+    #[test]
+    fn without_a_verdict_there_is_no_word() {
+        let estimate = Estimate { ratio: Some(1.6), n: 1, ..Estimate::default() };
+        assert_eq!(cell("synced_s", false, &estimate), "-");
+        assert_eq!(ratio(&Estimate::default()), "-");
+        assert_eq!(interval(&estimate), None);
+    }
+
+    #[test]
+    fn an_interval_without_width_is_exact() {
+        let of = |ci95| interval(&Estimate { ci95: Some(ci95), n: 6, ..Estimate::default() }).unwrap();
+        assert_eq!(of([1.0921, 1.0921]), "exact");
+        assert_eq!(of([1.4612, 1.7849]).replace('\u{a0}', " "), "[1.46, 1.78]");
+        assert_eq!(of([0.9999, 1.0001]).replace('\u{a0}', " "), "[1.00, 1.00]");
+    }
+
+    #[test]
+    fn the_hardest_comparison_says_how_many_blocks() {
+        let easy = estimate(Verdict::More, 6, None);
+        let hard = estimate(Verdict::NotResolved, 6, Some(18));
+        let hardest = estimate(Verdict::NotResolved, 6, Some(40));
+        assert_eq!(open(&[&easy]), None);
+        let text = open(&[&easy, &hard, &hardest]).unwrap();
+        assert!(text.contains("2 of 3") && text.contains("n=40 blocks (--repeat 40)."), "{text}");
+        let text = open(&[&hard, &estimate(Verdict::NotResolved, 6, None)]).unwrap();
+        assert!(text.contains("n=18 blocks") && text.contains("for 1 no number"), "{text}");
+        let text = open(&[&estimate(Verdict::NotResolved, 2, None)]).unwrap();
+        assert!(text.contains("no interval") && !text.contains("machine"), "{text}");
+    }
+}
