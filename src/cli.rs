@@ -3,6 +3,7 @@
 //! come from the tables of the library, so a new row appears here by itself.
 
 mod postmark;
+mod verify;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,6 +16,7 @@ use crate::destination::{ReportTo, parse_report};
 use crate::parts::{self, Repeat};
 
 pub use postmark::{Beside, Content, PostmarkArguments, Verify};
+pub use verify::VerifyArguments;
 
 /// Compare Linux file systems on loop devices.
 ///
@@ -70,6 +72,8 @@ pub enum Command {
     Compare(CompareArguments),
     /// Show a stored run again, or write it in another format.
     Report(ReportArguments),
+    /// Hold the facts of a run against a file of known ones, exactly.
+    Verify(VerifyArguments),
     /// List suites, file systems, workloads, metrics and formats.
     List(ListArguments),
     /// Check what this machine has and lacks, and say what gets it.

@@ -46,6 +46,7 @@ fn dispatch(command: Command) -> Result<u8> {
         Command::Postmark(arguments) => command::postmark::postmark(&arguments),
         Command::Compare(arguments) => command::compare::compare(&arguments),
         Command::Report(arguments) => command::report::report(&arguments),
+        Command::Verify(arguments) => command::verify::verify(&arguments),
         Command::List(arguments) => command::list::list(&arguments),
         Command::Doctor(arguments) => command::doctor::doctor(&arguments),
         Command::Gc(arguments) => command::gc::gc(&arguments),

@@ -27,6 +27,7 @@ use crate::describe;
 pub use fsduel_harness::case::Store;
 pub use fsduel_harness::compare::Repeat;
 pub use fsduel_harness::compare::gate::Gate;
+pub use fsduel_harness::facts;
 pub use fsduel_harness::manifest::memory_available;
 pub use fsduel_harness::require::check;
 pub use fsduel_harness::runner::directory::{self, Sequence};

@@ -22,7 +22,8 @@ fn told(arguments: &[&str]) -> String {
     format!("$ fsduel {}\nexit code {code}\n{}{}", arguments.join(" "), text(&stdout), text(&stderr))
 }
 
-const COMMANDS: [&str; 8] = ["run", "postmark", "report", "list", "doctor", "gc", "completions", "man"];
+const COMMANDS: [&str; 9] =
+    ["run", "postmark", "report", "verify", "list", "doctor", "gc", "completions", "man"];
 
 /// The short and the long help of everything, with a name for each.
 fn helps() -> Vec<(String, String)> {

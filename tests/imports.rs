@@ -15,7 +15,7 @@ const ROWS: [&[&str]; 8] = [
     &["command", "require", "sys"],
     &["content", "manifest", "ops", "result"],
     &["fs", "measure", "scratch", "verify", "workload"],
-    &["claim", "compare"],
+    &["claim", "compare", "facts"],
     &["case", "suite"],
     &["runner", "worker"],
     &["report"],

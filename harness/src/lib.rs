@@ -7,7 +7,7 @@
 //! 2. [`runner`] starts one worker process for each case, in namespaces of its own.
 //! 3. [`worker`] makes the file system ([`scratch`], [`fs`]), does the work ([`workload`] through
 //!    [`ops`]), measures it ([`measure`]) and reads everything back ([`verify`]).
-//! 4. The results meet again in one [`result::RunReport`], which [`claim`] and [`compare`] judge and [`report`]
+//! 4. The results meet again in one [`result::RunReport`], which [`claim`], [`compare`] and [`facts`] judge and [`report`]
 //!    writes. These read results only, so they work anywhere, without root, on stored JSON.
 //!
 //! Modules import downwards only; `tests/imports.rs` holds them to it.
@@ -41,6 +41,7 @@ pub mod worker;
 
 pub mod claim;
 pub mod compare;
+pub mod facts;
 pub mod report;
 
 pub use error::{Error, Result};

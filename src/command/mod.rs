@@ -8,3 +8,4 @@ pub mod manual;
 pub mod postmark;
 pub mod report;
 pub mod run;
+pub mod verify;

@@ -8,6 +8,7 @@
 mod by_hand;
 mod damage;
 mod environment;
+mod golden;
 mod lab;
 mod leaks;
 mod postmark;
@@ -33,6 +34,7 @@ fn main() {
     trials.extend(stops::trials());
     trials.extend(environment::trials());
     trials.extend(postmark::trials());
+    trials.extend(golden::trials());
     let conclusion = libtest_mimic::run(&arguments, trials);
     if require_all() && !arguments.list && conclusion.num_passed == 0 {
         eprintln!("FSDUEL_REQUIRE_ALL is set, and no test ran");

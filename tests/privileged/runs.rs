@@ -1,12 +1,11 @@
 //! A whole run of a suite on one file system.
 
-use std::path::Path;
-
 use fsduel_harness::fs::Filesystem;
 use fsduel_harness::result::{Checked, Facts, RunReport, Status};
 use libtest_mimic::Trial;
 use serde_json::json;
 
+use crate::golden::assert_golden;
 use crate::lab::{Lab, assert_exits};
 use crate::of;
 
@@ -41,23 +40,8 @@ fn smoke(filesystem: &'static dyn Filesystem) {
         let stops = ["returned_s", "synced_s", "unmounted_s"].map(|key| step.metrics.get(key).unwrap());
         assert!(stops.is_sorted(), "{}: {stops:?}", step.name);
     }
-    let facts: serde_json::Map<_, _> =
-        case.steps.iter().map(|step| (step.name.clone(), json!(exact(&step.facts)))).collect();
-    insta::with_settings!({snapshot_path => "../snapshots", prepend_module_to_snapshot => false}, {
-        insta::assert_json_snapshot!(format!("facts_of_smoke_{}", filesystem.name()), facts);
-    });
+    assert_golden(&report);
     lab.assert_nothing_is_left();
-}
-
-/// A fill's size follows from the file system's own layout; all else follows from the seed.
-fn exact(facts: &Facts) -> Facts {
-    let mut facts = facts.clone();
-    if facts.errno.is_some() {
-        facts.file_size_bytes = None;
-        facts.payload_bytes = None;
-        facts.tree_hash = None;
-    }
-    facts
 }
 
 fn trees(report: &RunReport) -> Vec<Option<String>> {
@@ -91,7 +75,7 @@ const ALWAYS: [(&str, &[&str], &str, u64); 3] = [
     ("xfs", &["crc=1", "finobt=1", "ftype=1", "sparse=1"], "inode_size_bytes", 512),
 ];
 
-/// All of it where the list of this version of the tools is known, else what must always be there.
+/// What this version of the tools made is held against the golden facts of `smoke`, above.
 fn features(filesystem: &'static dyn Filesystem) {
     let lab = Lab::new();
     let report = run(&lab, filesystem, &[]);
@@ -101,21 +85,6 @@ fn features(filesystem: &'static dyn Filesystem) {
         assert!(case.features.iter().any(|made| made == feature), "no {feature} in {:?}", case.features);
     }
     assert_eq!(case.ledger[*size], json!(bytes));
-    let made = json!({ "features": case.features, "ledger": case.ledger });
-    let name = format!("features_{}_{}", filesystem.name(), version(&report));
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/snapshots/{name}.snap"));
-    if file.exists() || std::env::var_os("INSTA_UPDATE").is_some() {
-        insta::with_settings!({snapshot_path => "../snapshots", prepend_module_to_snapshot => false}, {
-            insta::assert_json_snapshot!(name, made);
-        });
-    }
-}
-
-/// `6.2` of `mkfs.btrfs, part of btrfs-progs v6.2`.
-fn version(report: &RunReport) -> String {
-    let line = report.environments[0].tools.values().next().unwrap();
-    let mut words = line.split_whitespace().map(|word| word.trim_start_matches('v'));
-    words.find(|word| word.starts_with(|first: char| first.is_ascii_digit())).unwrap().to_owned()
 }
 
 fn limit(filesystem: &'static dyn Filesystem) {
