@@ -9,16 +9,35 @@ use crate::result::{CaseResult, Facts, Postmark, RunReport, Status};
 /// Keys of the facts that are numbers, so that a claim can compare them.
 #[must_use]
 pub fn fact_keys() -> Vec<String> {
+    numbers(Some(Postmark::default()))
+}
+
+fn numbers(postmark: Option<Postmark>) -> Vec<String> {
     let all = Facts {
         files_created_count: Some(0),
         directories_created_count: Some(0),
         files_deleted_count: Some(0),
         payload_bytes: Some(0),
         file_size_bytes: Some(0),
-        postmark: Some(Postmark::default()),
+        postmark,
         ..Facts::default()
     };
     all.numbers().map(|(key, _)| key).collect()
+}
+
+/// The workload whose steps alone have this figure, if there is one: a claim about another step
+/// could never be checked.
+#[must_use]
+pub fn only_workload_with(key: &str) -> Option<&'static str> {
+    let is_postmarks = || {
+        numbers(Some(Postmark::default())).iter().any(|known| known == key)
+            && !numbers(None).iter().any(|known| known == key)
+    };
+    match key {
+        "file_size_bytes" | "second_file_size_bytes" => Some("fill-until-enospc"),
+        _ if key.starts_with("postmark_") || is_postmarks() => Some("postmark"),
+        _ => None,
+    }
 }
 
 /// The figures of the measured blocks of a run.
@@ -152,6 +171,17 @@ mod tests {
         assert!(fact_keys().contains(&"file_size_bytes".to_owned()));
         assert!(!fact_keys().contains(&"tree_hash".to_owned()));
         assert!(!fact_keys().contains(&"operations_sha256".to_owned()));
+    }
+
+    #[test]
+    fn a_figure_of_one_workload_is_known_by_a_workload_that_exists() {
+        let exists = |name: &str| crate::workload::ALL.iter().any(|row| row.name == name);
+        for key in ["file_size_bytes", "postmark_total_s", "read_count"] {
+            assert!(only_workload_with(key).is_some_and(exists), "{key}");
+        }
+        for key in ["synced_s", "files_created_count", "payload_bytes", "no_such_s"] {
+            assert_eq!(only_workload_with(key), None, "{key}");
+        }
     }
 
     #[test]

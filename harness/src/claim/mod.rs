@@ -20,7 +20,7 @@ mod token;
 mod words;
 
 pub use expression::{Condition, Context, Quantity, Term};
-pub use figures::fact_keys;
+pub use figures::{fact_keys, only_workload_with};
 
 use figures::Figures;
 
