@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 const ROWS: [&[&str]; 8] = [
     &["error", "names", "stats", "units"],
     &["command", "require", "sys"],
-    &["content", "manifest", "ops", "result"],
+    &["content", "guard", "manifest", "ops", "result"],
     &["fs", "measure", "scratch", "verify", "workload"],
     &["claim", "compare", "facts"],
     &["case", "suite"],
@@ -34,7 +34,7 @@ const ROW_TRAITS: [&str; 3] = ["Filesystem", "Measurement", "Workload"];
 
 /// Names of file systems that mean something else there.
 const OTHER_NAMES: [(&str, &str); 3] = [
-    ("manifest.rs", "the host's file system below the images"),
+    ("guard/store.rs", "the host's file system below the images"),
     ("require.rs", "programs and the packages that have them"),
     ("scratch/store.rs", "the host's file system below the images"),
 ];

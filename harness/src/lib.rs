@@ -24,6 +24,7 @@ pub mod require;
 pub mod sys;
 
 pub mod content;
+pub mod guard;
 pub mod manifest;
 pub mod ops;
 pub mod result;

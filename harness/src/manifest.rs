@@ -7,30 +7,23 @@
 use std::fs;
 use std::path::Path;
 
-use crate::result::{Manifest, StoreInfo, Warning};
-use crate::sys::proc::kib_field;
+use crate::guard::{self, Demand};
+use crate::result::{Manifest, StoreInfo};
+use crate::sys::{self, proc::kib_field};
 use crate::units::{Bytes, Seed};
 
-/// Describe this machine and this run.
+/// Describe this machine and this run, which asks so much of it.
 #[must_use]
-pub fn gather(store: StoreInfo, seed: Seed, argv: Vec<String>) -> Manifest {
+pub fn gather(store: StoreInfo, seed: Seed, argv: Vec<String>, demand: Demand) -> Manifest {
     let cpuinfo = read("/proc/cpuinfo");
     let meminfo = read("/proc/meminfo");
     let load_average = first_number(&read("/proc/loadavg"));
-    let cpus_count = cpus();
-    let warnings = warnings(&Seen {
-        store: &store,
-        load_average,
-        cpus_count,
-        governor: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").trim(),
-        on_battery: on_battery(),
-        swap_used: swap_used(&meminfo),
-    });
+    let warnings = guard::look(&store, demand);
     Manifest {
         kernel: rustix::system::uname().release().to_string_lossy().into_owned(),
         os: os(),
         cpu: cpu_model(&cpuinfo).unwrap_or_else(unknown),
-        cpus_count,
+        cpus_count: sys::processors(),
         memory_bytes: kib_field(&meminfo, "MemTotal").unwrap_or_default().0,
         virtualisation: virtualisation(&machine(), &cpuinfo, container()),
         store,
@@ -66,14 +59,6 @@ fn read(path: impl AsRef<Path>) -> String {
 
 fn unknown() -> String {
     "unknown".into()
-}
-
-/// Processors that this process may run on.
-fn cpus() -> u32 {
-    use nix::sched::{CpuSet, sched_getaffinity};
-    let set = sched_getaffinity(nix::unistd::Pid::from_raw(0)).unwrap_or_default();
-    let count = (0..CpuSet::count()).filter(|&cpu| set.is_set(cpu).unwrap_or(false)).count();
-    u32::try_from(count).unwrap_or(u32::MAX).max(1)
 }
 
 /// Source of the two places: `os-release(5)`.
@@ -123,93 +108,25 @@ fn virtualisation(machine: &str, cpuinfo: &str, container: Option<&str>) -> Opti
     let named = words.iter().any(|word| machine.to_lowercase().contains(word));
     let virtual_machine = named || flags.split_ascii_whitespace().any(|flag| flag == "hypervisor");
     let guest = virtual_machine.then(|| match machine {
-        "" => "virtual machine".to_owned(),
-        name => format!("virtual machine ({name})"),
+        "" => format!("virtual machine{}", nested(flags)),
+        name => format!("virtual machine ({name}){}", nested(flags)),
     });
     let inside = container.map(|engine| format!("container ({engine})"));
     let parts: Vec<String> = [inside, guest].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(" in a "))
 }
 
+/// Whether a guest could have guests of its own. It tells nothing about its own depth, which has no
+/// sign that could be trusted, so it is no warning.
+fn nested(flags: &str) -> &'static str {
+    match flags.split_ascii_whitespace().any(|flag| ["vmx", "svm"].contains(&flag)) {
+        true => " with nested virtualisation",
+        false => "",
+    }
+}
+
 fn first_number(text: &str) -> Option<f64> {
     text.split_ascii_whitespace().next()?.parse().ok()
-}
-
-fn swap_used(meminfo: &str) -> Bytes {
-    let field = |name| kib_field(meminfo, name).unwrap_or_default().0;
-    Bytes(field("SwapTotal").saturating_sub(field("SwapFree")))
-}
-
-/// Source: Linux `Documentation/ABI/testing/sysfs-class-power`.
-fn on_battery() -> bool {
-    let Ok(supplies) = fs::read_dir("/sys/class/power_supply") else { return false };
-    supplies.flatten().any(|supply| {
-        let field = |name| read(supply.path().join(name));
-        // A mouse is a battery too; only the machine's own has no scope, or the scope System.
-        field("type").trim() == "Battery"
-            && field("scope").trim() != "Device"
-            && field("status").trim() == "Discharging"
-    })
-}
-
-/// What the warnings are drawn from.
-struct Seen<'a> {
-    store: &'a StoreInfo,
-    load_average: Option<f64>,
-    cpus_count: u32,
-    governor: &'a str,
-    on_battery: bool,
-    swap_used: Bytes,
-}
-
-fn warnings(seen: &Seen) -> Vec<Warning> {
-    let load = seen.load_average.filter(|load| *load > f64::from(seen.cpus_count) / 2.0);
-    let found = [
-        store_warning(seen.store),
-        load.map(|load| {
-            (
-                "load",
-                format!(
-                    "the load average is {load} on {} processors: other work competes with this run",
-                    seen.cpus_count
-                ),
-            )
-        }),
-        (seen.governor == "powersave")
-            .then(|| ("governor", "the CPU governor is powersave: times vary; use `performance`".into())),
-        seen.on_battery.then(|| ("battery", "the machine runs on its battery: times vary".into())),
-        (seen.swap_used > Bytes(0))
-            .then(|| ("swap", format!("{} MiB of swap are in use: memory is short", seen.swap_used.0 >> 20))),
-    ];
-    found.into_iter().flatten().map(|(code, text)| Warning { code: code.into(), text }).collect()
-}
-
-/// What lies below the images and takes part in every figure. These are the host's file systems,
-/// not those that are compared, so the table is here.
-const STORES: &[(&str, &str, &str)] = &[
-    ("memory", "store_memory", "results measure RAM"),
-    ("tmpfs", "store_memory", "results measure RAM"),
-    ("ramfs", "store_memory", "results measure RAM"),
-    ("btrfs", "store_copy_on_write", "it copies on write below the images"),
-    ("zfs", "store_copy_on_write", "it copies on write below the images"),
-    ("bcachefs", "store_copy_on_write", "it copies on write below the images"),
-    ("overlay", "store_overlay", "a container's layers lie below the images; mount a volume there"),
-    ("nfs", "store_network", "results measure the network"),
-    ("nfs4", "store_network", "results measure the network"),
-    ("cifs", "store_network", "results measure the network"),
-    ("smb3", "store_network", "results measure the network"),
-    ("ceph", "store_network", "results measure the network"),
-    ("9p", "store_network", "results measure the host of this machine"),
-    ("virtiofs", "store_network", "results measure the host of this machine"),
-];
-
-fn store_warning(store: &StoreInfo) -> Option<(&'static str, String)> {
-    // FUSE file systems say which one: fuse.sshfs.
-    if store.filesystem.starts_with("fuse") {
-        return Some(("store_fuse", format!("the store {} is a FUSE file system", store.path)));
-    }
-    let (name, code, why) = STORES.iter().find(|(name, ..)| *name == store.filesystem)?;
-    Some((*code, format!("the store {} is on {name}: {why}", store.path)))
 }
 
 #[cfg(test)]
@@ -219,25 +136,9 @@ mod tests {
     const XEON: &str = "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel\t\t: 167\nmodel name\t: Intel(R) Xeon(R) Processor\nflags\t\t: fpu vme hypervisor\n";
     const GRAVITON: &str = "processor\t: 0\nBogoMIPS\t: 243.75\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x3\nCPU part\t: 0xd0c\n";
     const RASPBERRY: &str = "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd08\n\nModel\t\t: Raspberry Pi 4 Model B Rev 1.4\n";
-    const MEMINFO: &str = "MemTotal:       24689328 kB\nMemFree:        20000000 kB\nSwapTotal:       2097148 kB\nSwapFree:        1048572 kB\n";
 
     fn store(filesystem: &str) -> StoreInfo {
         StoreInfo { path: "/var/tmp".into(), filesystem: filesystem.into(), free_bytes: 1 }
-    }
-
-    fn calm(store: &StoreInfo) -> Seen<'_> {
-        Seen {
-            store,
-            load_average: Some(0.4),
-            cpus_count: 2,
-            governor: "performance",
-            on_battery: false,
-            swap_used: Bytes(0),
-        }
-    }
-
-    fn codes(seen: &Seen) -> Vec<String> {
-        warnings(seen).into_iter().map(|warning| warning.code).collect()
     }
 
     #[test]
@@ -262,44 +163,17 @@ mod tests {
             virtualisation("QEMU KVM Virtual Machine", GRAVITON, Some("docker")).unwrap(),
             "container (docker) in a virtual machine (QEMU KVM Virtual Machine)"
         );
+        let nested = XEON.replace("vme", "vmx");
+        assert_eq!(virtualisation("", &nested, None).unwrap(), "virtual machine with nested virtualisation");
+        let on_metal = nested.replace("hypervisor", "");
+        assert_eq!(virtualisation("LENOVO 20XW", &on_metal, None), None);
         assert_eq!(virtualisation("LENOVO 20XW", GRAVITON, None), None);
     }
 
     #[test]
-    fn a_calm_machine_has_no_warning() {
-        assert!(codes(&calm(&store("ext4"))).is_empty());
-    }
-
-    #[test]
-    fn each_trouble_has_a_warning_of_its_own() {
-        let tmpfs = store("tmpfs");
-        let seen = Seen {
-            load_average: Some(1.5),
-            governor: "powersave",
-            on_battery: true,
-            swap_used: swap_used(MEMINFO),
-            ..calm(&tmpfs)
-        };
-        assert_eq!(codes(&seen), ["store_memory", "load", "governor", "battery", "swap"]);
-        assert_eq!(seen.swap_used, Bytes::kib(1_048_576));
-        assert!(warnings(&seen)[0].text.contains("results measure RAM"));
-    }
-
-    #[test]
-    fn stores_that_take_part_in_the_figures_are_named() {
-        for (filesystem, code) in [
-            ("btrfs", "store_copy_on_write"),
-            ("overlay", "store_overlay"),
-            ("nfs4", "store_network"),
-            ("fuse.sshfs", "store_fuse"),
-        ] {
-            assert_eq!(codes(&calm(&store(filesystem))), [code]);
-        }
-    }
-
-    #[test]
     fn this_machine_can_be_described() {
-        let manifest = gather(store("xfs"), Seed(2010), vec!["fsduel".into(), "run".into()]);
+        let manifest =
+            gather(store("xfs"), Seed(2010), vec!["fsduel".into(), "run".into()], Demand::default());
         assert_eq!(manifest.seed, "2010");
         assert!(manifest.kernel.starts_with(|first: char| first.is_ascii_digit()), "{}", manifest.kernel);
         assert!(manifest.cpus_count >= 1);

@@ -37,6 +37,7 @@ pub fn all(results: &Results, plans: &[parts::Plan]) -> Result<u8> {
     let suites: Vec<&str> = plans.iter().map(parts::Plan::suite).collect();
     check_destinations(results, &suites)?;
     if results.dry_run {
+        plans.iter().for_each(|plan| warn(results, plan));
         to_stdout(|out| plans.iter().try_for_each(|plan| dry(out, plan)))?;
         return Ok(exit::OK);
     }
@@ -57,12 +58,19 @@ fn dry(out: &mut dyn Write, plan: &parts::Plan) -> Result<()> {
     writeln!(out, "{}\n{}", plan.describe(), plan.costs()).cannot(|| "write the plan".into())
 }
 
+/// What makes the figures less trustworthy, on stderr.
+fn warn(results: &Results, plan: &parts::Plan) {
+    if !results.quiet {
+        plan.warnings().for_each(|warning| progress::line(&format!("warning: {warning}")));
+    }
+}
+
 /// Run one suite to its exit code.
 fn one(results: &Results, plan: &parts::Plan, against: &Against) -> Result<u8> {
     if !results.quiet {
         progress::line(&plan.costs());
-        plan.warnings().for_each(|warning| progress::line(&format!("warning: {warning}")));
     }
+    warn(results, plan);
     let json = json_path(results).map(|path| destination::for_suite(path, plan.suite()));
     let mut partial =
         json.as_deref().filter(|path| destination::is_plain(path)).map(Partial::start).transpose()?;

@@ -9,6 +9,7 @@ mod by_hand;
 mod damage;
 mod environment;
 mod golden;
+mod guard;
 mod lab;
 mod leaks;
 mod postmark;
@@ -33,6 +34,7 @@ fn main() {
     trials.extend(leaks::trials());
     trials.extend(stops::trials());
     trials.extend(environment::trials());
+    trials.extend(guard::trials());
     trials.extend(postmark::trials());
     trials.extend(golden::trials());
     let conclusion = libtest_mimic::run(&arguments, trials);

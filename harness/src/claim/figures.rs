@@ -1,24 +1,46 @@
 //! The figures of a run that a claim can ask for.
 
-use super::expression::{Condition, Quantity, Term};
+use std::collections::BTreeSet;
+
+use super::expression::{Quantity, Term};
+use super::interval::Pairs;
 use crate::result::{CaseResult, Facts, Postmark, RunReport, Status};
 
 /// Keys of the facts that are numbers, so that a claim can compare them.
 #[must_use]
 pub fn fact_keys() -> Vec<String> {
+    numbers(Some(Postmark::default()))
+}
+
+fn numbers(postmark: Option<Postmark>) -> Vec<String> {
     let all = Facts {
         files_created_count: Some(0),
         directories_created_count: Some(0),
         files_deleted_count: Some(0),
         payload_bytes: Some(0),
         file_size_bytes: Some(0),
-        postmark: Some(Postmark::default()),
+        postmark,
         ..Facts::default()
     };
     all.numbers().map(|(key, _)| key).collect()
 }
 
-/// Point values over the measured blocks of a run.
+/// The workload whose steps alone have this figure, if there is one: a claim about another step
+/// could never be checked.
+#[must_use]
+pub fn only_workload_with(key: &str) -> Option<&'static str> {
+    let is_postmarks = || {
+        numbers(Some(Postmark::default())).iter().any(|known| known == key)
+            && !numbers(None).iter().any(|known| known == key)
+    };
+    match key {
+        "file_size_bytes" | "second_file_size_bytes" => Some("fill-until-enospc"),
+        _ if key.starts_with("postmark_") || is_postmarks() => Some("postmark"),
+        _ => None,
+    }
+}
+
+/// The figures of the measured blocks of a run.
 pub(super) struct Figures<'a> {
     cases: Vec<&'a CaseResult>,
 }
@@ -29,63 +51,80 @@ impl<'a> Figures<'a> {
         Self { cases: report.cases.iter().filter(|case| case.block > 0).collect() }
     }
 
-    /// The figure, or why there is none.
-    pub(super) fn value(&self, term: &Term) -> Result<f64, String> {
-        let id = &term.filesystem;
-        let cases: Vec<_> = self.cases.iter().filter(|case| case.configuration.id == *id).collect();
-        if cases.is_empty() {
-            return Err(format!("{id} is not in this run"));
-        }
-        if let Some(case) = cases.iter().find(|case| case.status != Status::Passed) {
-            let why = case.reason.as_ref().map_or(String::new(), |reason| format!(": {}", reason.text));
-            return Err(format!("case {} did not pass{why}", case.id));
-        }
-        let missing = || format!("{} was not measured on {id}", name(term));
-        let values = cases.iter().map(|case| figure(case, term)).collect::<Option<Vec<_>>>();
-        values.map(|values| mean(&values)).ok_or_else(missing)
+    fn of_configuration<'s>(&'s self, id: &'s str) -> impl Iterator<Item = &'a CaseResult> + 's {
+        self.cases.iter().copied().filter(move |case| case.configuration.id == id)
     }
 
-    fn quantity(&self, quantity: &Quantity) -> Result<f64, String> {
+    /// The blocks in which every file system of these terms passed, or why there are none.
+    ///
+    /// A case that was stopped, was not run or met a fault of the environment leaves its block out:
+    /// it says nothing. One that failed says that something is wrong, and no other block heals that.
+    pub(super) fn blocks(&self, terms: &[&Term]) -> Result<Vec<u32>, String> {
+        let ids: BTreeSet<&str> = terms.iter().map(|term| term.filesystem.as_str()).collect();
+        if ids.is_empty() {
+            return Ok(vec![1]);
+        }
+        if let Some(id) = ids.iter().find(|id| self.of_configuration(id).next().is_none()) {
+            return Err(format!("{id} is not in this run"));
+        }
+        let mine: Vec<_> = ids.iter().flat_map(|id| self.of_configuration(id)).collect();
+        if let Some(case) = mine.iter().find(|case| matches!(case.status, Status::Failed | Status::Error)) {
+            return Err(did_not_pass(case));
+        }
+        let all: BTreeSet<u32> = mine.iter().map(|case| case.block).collect();
+        let passed = |id: &str, block: u32| {
+            self.of_configuration(id).any(|case| case.block == block && case.status == Status::Passed)
+        };
+        let whole: Vec<u32> =
+            all.into_iter().filter(|block| ids.iter().all(|id| passed(id, *block))).collect();
+        let broken = mine.iter().find(|case| case.status != Status::Passed);
+        match (whole.is_empty(), broken) {
+            (false, _) => Ok(whole),
+            (true, Some(case)) => Err(did_not_pass(case)),
+            (true, None) => Err("no block has all of its file systems".into()),
+        }
+    }
+
+    /// The figure in each of these blocks, or why there is none.
+    pub(super) fn values(&self, term: &Term, blocks: &[u32]) -> Result<Vec<f64>, String> {
+        let id = &term.filesystem;
+        let value = |block: &u32| figure(self.of_configuration(id).find(|case| case.block == *block)?, term);
+        let values = blocks.iter().map(value).collect::<Option<Vec<_>>>();
+        values.ok_or_else(|| format!("{} was not measured on {id}", name(term)))
+    }
+
+    /// Both sides of a comparison in each of these blocks, or why that cannot be said.
+    pub(super) fn pairs(&self, sides: [&Quantity; 2], blocks: &[u32]) -> Result<Pairs, String> {
+        let [left, right] = sides;
+        let (left, right) = (self.quantity(left, blocks)?, self.quantity(right, blocks)?);
+        let pairs: Pairs = left.into_iter().zip(right).collect();
+        let defined = pairs.iter().all(|(left, right)| left.is_finite() && right.is_finite());
+        defined.then_some(pairs).ok_or_else(|| "a division by zero".to_owned())
+    }
+
+    fn quantity(&self, quantity: &Quantity, blocks: &[u32]) -> Result<Vec<f64>, String> {
         Ok(match quantity {
-            Quantity::Number(value) => *value,
-            Quantity::Term(term) => self.value(term)?,
+            Quantity::Number(value) => vec![*value; blocks.len()],
+            Quantity::Term(term) => self.values(term, blocks)?,
             Quantity::Binary(left, sign, right) => {
-                let (left, right) = (self.quantity(left)?, self.quantity(right)?);
-                match *sign {
+                let (left, right) = (self.quantity(left, blocks)?, self.quantity(right, blocks)?);
+                let both = left.into_iter().zip(right);
+                both.map(|(left, right)| match *sign {
                     "*" => left * right,
                     "/" => left / right,
                     "+" => left + right,
                     _ => left - right,
-                }
+                })
+                .collect()
             }
         })
     }
+}
 
-    /// Whether the condition holds, or why that cannot be said.
-    pub(super) fn holds(&self, condition: &Condition) -> Result<bool, String> {
-        let both = |left, right| {
-            let (left, right) = (self.quantity(left)?, self.quantity(right)?);
-            let defined = left.is_finite() && right.is_finite();
-            defined.then_some((left, right)).ok_or_else(|| "a division by zero".to_owned())
-        };
-        match condition {
-            Condition::Near(left, right, percent) => {
-                both(left, right).map(|(left, right)| (left - right).abs() <= right.abs() * percent / 100.0)
-            }
-            Condition::Compare(left, sign, right) => both(left, right).map(|(left, right)| match *sign {
-                "<" => left < right,
-                ">" => left > right,
-                "<=" => left <= right,
-                _ => left >= right,
-            }),
-            // Every part is looked at, so that a missing figure is never hidden by a part that
-            // does not hold.
-            Condition::All(parts) => {
-                let parts = parts.iter().map(|part| self.holds(part)).collect::<Result<Vec<_>, _>>()?;
-                Ok(parts.into_iter().all(|holds| holds))
-            }
-        }
-    }
+/// Why a case has no figures.
+fn did_not_pass(case: &CaseResult) -> String {
+    let why = case.reason.as_ref().map_or(String::new(), |reason| format!(": {}", reason.text));
+    format!("case {} did not pass{why}", case.id)
 }
 
 /// `STEP.METRIC`, or the metric of a whole case.
@@ -103,7 +142,7 @@ fn figure(case: &CaseResult, term: &Term) -> Option<f64> {
 }
 
 /// The geometric mean; the arithmetic one where a value has no logarithm. One value is itself.
-fn mean(values: &[f64]) -> f64 {
+pub(super) fn mean(values: &[f64]) -> f64 {
     let [first, .., _] = values else { return values.iter().sum() };
     if values.iter().all(|value| value == first) {
         return *first;
@@ -132,6 +171,17 @@ mod tests {
         assert!(fact_keys().contains(&"file_size_bytes".to_owned()));
         assert!(!fact_keys().contains(&"tree_hash".to_owned()));
         assert!(!fact_keys().contains(&"operations_sha256".to_owned()));
+    }
+
+    #[test]
+    fn a_figure_of_one_workload_is_known_by_a_workload_that_exists() {
+        let exists = |name: &str| crate::workload::ALL.iter().any(|row| row.name == name);
+        for key in ["file_size_bytes", "postmark_total_s", "read_count"] {
+            assert!(only_workload_with(key).is_some_and(exists), "{key}");
+        }
+        for key in ["synced_s", "files_created_count", "payload_bytes", "no_such_s"] {
+            assert_eq!(only_workload_with(key), None, "{key}");
+        }
     }
 
     #[test]

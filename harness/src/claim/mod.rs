@@ -1,9 +1,10 @@
 //! Claims of a source, judged on results.
 //!
 //! A claim compares figures of one run with each other, never with figures of another machine:
-//! those are shown beside as what was measured then. It is judged by point values (the geometric
-//! mean over blocks), since a source that says "less than a tenth" says nothing about noise. What
-//! cannot be judged is *not checked*, with the reason, and never counts as holding.
+//! those are shown beside as what was measured then. One measured block is judged by its values,
+//! since there is nothing to tell noise by. Several are judged by the interval of each comparison,
+//! paired by block: a claim that lies within the noise is *not resolved*, and says how many blocks
+//! would decide. What cannot be judged is *not checked*, with the reason, and never counts as holding.
 
 use std::fmt;
 use std::ops::Range;
@@ -14,11 +15,12 @@ use crate::result::{ClaimResult, ClaimVerdict, Reference, RunReport};
 
 mod expression;
 mod figures;
+mod interval;
 mod token;
 mod words;
 
 pub use expression::{Condition, Context, Quantity, Term};
-pub use figures::fact_keys;
+pub use figures::{fact_keys, only_workload_with};
 
 use figures::Figures;
 
@@ -108,13 +110,13 @@ fn judge(claim: &ClaimSpec, references: &[Reference], figures: &Figures, scale: 
     result.then = result.then.or_else(|| words::then(&condition, references));
     result.now = words::now(&condition, figures);
     let listed = claim.scales.is_empty() || claim.scales.iter().any(|name| name == scale);
-    match figures.holds(&condition) {
-        _ if !listed => {
-            result.reason = Some(format!("only at scale {}; this is {scale}", claim.scales.join(", ")));
-        }
-        Ok(true) => result.verdict = ClaimVerdict::Holds,
-        Ok(false) => result.verdict = ClaimVerdict::DoesNotHold,
-        Err(reason) => result.reason = Some(reason),
+    if listed {
+        (result.verdict, result.reason) = match interval::judge(&condition, figures) {
+            Ok(outcome) => (outcome.verdict(), outcome.reason()),
+            Err(reason) => (ClaimVerdict::NotChecked, Some(reason)),
+        };
+    } else {
+        result.reason = Some(format!("only at scale {}; this is {scale}", claim.scales.join(", ")));
     }
     result
 }

@@ -4,18 +4,22 @@
 use std::collections::BTreeSet;
 
 use super::expression::{Condition, Term};
-use super::figures::{Figures, name};
+use super::figures::{Figures, mean, name};
+use super::interval::{self, Pairs};
 use crate::result::Reference;
 use crate::units::human;
 
-/// A figure in words, and its number for the ratio.
-type Said = Option<(String, f64)>;
+/// A figure in words, and its numbers for the ratio: one for each block.
+type Said = Option<(String, Vec<f64>)>;
 
-/// The figures of this run, as far as there are any.
+/// The figures of this run, as far as there are any: means over the blocks that all of the
+/// condition has or, where it has none, over those of each figure.
 pub(super) fn now(condition: &Condition, figures: &Figures) -> Option<String> {
+    let common = figures.blocks(&condition.terms());
     say(condition, |term| {
-        let value = figures.value(term).ok()?;
-        Some((human::by_key(&term.metric, value), value))
+        let blocks = common.clone().or_else(|_| figures.blocks(&[term])).ok()?;
+        let values = figures.values(term, &blocks).ok()?;
+        Some((human::by_key(&term.metric, mean(&values)), values))
     })
 }
 
@@ -29,7 +33,7 @@ pub(super) fn then(condition: &Condition, references: &[Reference]) -> Option<St
         };
         let found = references.iter().find(fits)?;
         let about = if found.approx { "about " } else { "" };
-        Some((format!("{about}{}", found.printed), found.value))
+        Some((format!("{about}{}", found.printed), vec![found.value]))
     })
 }
 
@@ -57,6 +61,7 @@ fn shares(comparisons: &[&Condition], figure: &impl Fn(&Term) -> Said) -> Option
     let mut step = None;
     for (part, whole) in pairs {
         let (Some((_, of_part)), Some((_, of_whole))) = (figure(part), figure(whole)) else { continue };
+        let (of_part, of_whole) = (mean(&of_part), mean(&of_whole));
         if of_whole == 0.0 {
             continue;
         }
@@ -97,12 +102,26 @@ fn comparison(condition: &Condition, figure: &impl Fn(&Term) -> Said) -> Option<
     };
     let list: Vec<_> = found.iter().map(|(term, (text, _))| format!("{} {text}", label(term))).collect();
     let ratio = match found.as_slice() {
-        [(a, (_, one)), (b, (_, two))] if a.metric == b.metric && terms.len() == 2 && *two != 0.0 => {
-            format!(", {}", human::ratio(one / two))
-        }
+        [(a, (_, one)), (b, (_, two))] if a.metric == b.metric && terms.len() == 2 => ratio(one, two),
         _ => String::new(),
     };
     Some(format!("{heading}{}{ratio}", list.join(", ")))
+}
+
+/// `, ×0.237 [0.230, 0.244], n=6`: of pairs that scatter with their interval, else of the means.
+fn ratio(one: &[f64], two: &[f64]) -> String {
+    let pairs: Pairs = match one.len() == two.len() {
+        true => one.iter().copied().zip(two.iter().copied()).collect(),
+        false => vec![],
+    };
+    if let Some((ratio, [low, high])) = interval::ratio(&pairs) {
+        let (low, high) = (human::significant(low), human::significant(high));
+        return format!(", {} [{low}, {high}], n={}", human::ratio(ratio), pairs.len());
+    }
+    match mean(two) {
+        0.0 => String::new(),
+        below => format!(", {}", human::ratio(mean(one) / below)),
+    }
 }
 
 /// `small-files space used`.

@@ -176,7 +176,7 @@ pub struct ClaimResult {
     /// One that does not hold makes the run exit with 3.
     #[serde(default)]
     pub must: bool,
-    /// Why it was not checked.
+    /// Why it was not checked, or is not resolved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

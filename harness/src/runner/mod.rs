@@ -21,6 +21,7 @@ use crate::command;
 use crate::compare::{self, Repeat};
 use crate::error::Result;
 use crate::fs;
+use crate::guard::{Lock, Watch};
 use crate::result::{CaseResult, Environment, Reason, RunReport, SCHEMA_VERSION, Status, Tool, Warning};
 use crate::sys::signal;
 use crate::units::duration_text;
@@ -58,12 +59,15 @@ pub enum RunEvent {
 /// Signals cannot be caught. All else is told in the report.
 pub fn run(plan: &Plan, tell: &mut dyn FnMut(RunEvent)) -> Result<RunReport> {
     signal::stop_on(&signal::ENDING)?;
+    let (held, watch) = (Lock::hold(), Watch::begin());
     let mut run = Run { plan, started: Instant::now(), report: head(plan), given_up: vec![], tell };
+    held.warn(&mut run.report.manifest.warnings);
     (run.tell)(RunEvent::RunBegun(Box::new(run.report.clone())));
     run.refuse();
     let end = run.blocks();
     let mut report = run.report;
     report.manifest.warnings.extend(warnings(plan, &report, end));
+    report.manifest.warnings.extend(watch.end());
     report.comparisons = compare::within(&report);
     report.claims = claim::evaluate(&plan.claims, &report.references, &report);
     Ok(report)

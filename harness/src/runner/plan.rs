@@ -8,6 +8,7 @@ use crate::claim::ClaimSpec;
 use crate::compare::Repeat;
 use crate::error::{Error, Result};
 use crate::fs::{self, Filesystem};
+use crate::guard::Demand;
 use crate::manifest;
 use crate::require::{self, Missing, Requirement};
 use crate::result::{Configuration, Manifest, Reason, Reference, RunReport, StoreInfo, SuiteInfo};
@@ -35,6 +36,8 @@ pub struct Plan {
     pub cases: Vec<CaseSpec>,
     /// By configuration: why it cannot run here.
     pub not_run: BTreeMap<String, Reason>,
+    /// A warning about the machine keeps it from starting.
+    pub strict: bool,
     /// Measured blocks.
     pub repeat: Repeat,
     /// No block begins that would not end within it.
@@ -90,12 +93,15 @@ pub fn plan(resolved: Resolved, asked: &Asked) -> Result<Plan> {
     }
     let blocks = Schedule::most(resolved.repeat);
     let costs = Costs::of(&works, resolved.image_size, resolved.preallocate).repeated(blocks);
+    let written = works.iter().map(|work| work.written).max().unwrap_or_default();
+    let demand = Demand { written, image: costs.free_needed() };
     Ok(Plan {
-        manifest: manifest::gather(store, resolved.seed, asked.argv.clone()),
+        manifest: manifest::gather(store, resolved.seed, asked.argv.clone(), demand),
         run_id,
         info: resolved.info,
         cases,
         not_run,
+        strict: resolved.strict,
         repeat: resolved.repeat,
         budget: resolved.budget,
         timeout: resolved.timeout,
@@ -121,16 +127,19 @@ impl Plan {
         running.saturating_mul(Schedule::most(self.repeat)).saturating_add(count(self.not_run.len()))
     }
 
-    /// Refuse to start where this machine cannot run any case, or the store is too small.
+    /// Refuse to start where this machine cannot run any case, where it would disturb a strict run, or
+    /// where the store is too small.
     ///
     /// # Errors
     ///
-    /// Root or loop devices are missing, or the store is too small, with the numbers.
+    /// Root or loop devices are missing; a warning of a strict run; or the store is too small, with the
+    /// numbers.
     pub fn admit(&self) -> Result<()> {
         let missing = require::check(&[Requirement::Root, Requirement::Loop]);
         if let Some(first) = missing.first() {
             return Err(all_missing("run here", &missing).next(first.next.clone()));
         }
+        self.refuse_warnings()?;
         let Some(case) = self.cases.first() else { return Ok(()) };
         if case.overcommit || self.not_run.len() == self.cases.len() {
             return Ok(());
@@ -145,6 +154,17 @@ impl Plan {
             self.manifest.store.path
         ))
         .next("another place with --store, a smaller --size, or --overcommit to try all the same"))
+    }
+
+    fn refuse_warnings(&self) -> Result<()> {
+        let warnings = &self.manifest.warnings;
+        if !self.strict || warnings.is_empty() {
+            return Ok(());
+        }
+        let texts: Vec<&str> = warnings.iter().map(|warning| warning.text.as_str()).collect();
+        Err(Error::environment("start a strict run on this machine")
+            .because(texts.join("; "))
+            .next("put an end to what disturbs, or leave out --strict and read the warnings in the report"))
     }
 }
 

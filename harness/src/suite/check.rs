@@ -1,9 +1,11 @@
 //! Names in a suite against what this program knows.
 
+use std::ops::Range;
+
 use super::Known;
 use super::document::{Node, Place, Source};
 use super::model::{Model, Step, place};
-use crate::claim::{ClaimSpec, Term, fact_keys};
+use crate::claim::{ClaimSpec, Term, fact_keys, only_workload_with};
 use crate::error::Result;
 use crate::names::unknown;
 
@@ -45,7 +47,8 @@ fn one_of<'a>(
 /// What references and claims may name: that of the suite itself, whatever is selected now.
 pub(super) struct Nameable<'a> {
     source: &'a Source,
-    steps: Vec<&'a str>,
+    /// With their workloads.
+    steps: Vec<(&'a str, &'a str)>,
     filesystems: Vec<&'a str>,
     metrics: Vec<String>,
     case_metrics: &'a [&'a str],
@@ -58,7 +61,7 @@ impl<'a> Nameable<'a> {
         metrics.extend(known.metrics.iter().map(|key| (*key).to_owned()));
         Self {
             source,
-            steps: model.steps.iter().map(|step| step.name.as_str()).collect(),
+            steps: model.steps.iter().map(|step| (step.name.as_str(), step.workload.as_str())).collect(),
             filesystems: model.filesystems.iter().map(|filesystem| filesystem.id.as_str()).collect(),
             metrics,
             case_metrics: known.case_metrics,
@@ -100,7 +103,8 @@ impl<'a> Nameable<'a> {
     }
 
     fn step(&self, at: &Place, step: Option<&str>) -> Result<()> {
-        step.map_or(Ok(()), |step| one_of(self.source, at, "step", step, self.steps.iter().copied()))
+        let names = self.steps.iter().map(|(name, _)| *name);
+        step.map_or(Ok(()), |step| one_of(self.source, at, "step", step, names))
     }
 
     fn filesystem(&self, at: &Place, id: &str) -> Result<()> {
@@ -108,18 +112,80 @@ impl<'a> Nameable<'a> {
     }
 
     fn metric(&self, at: &Place, step: Option<&str>, key: &str) -> Result<()> {
-        match step {
-            Some(_) => one_of(self.source, at, "metric", key, self.metrics.iter().map(String::as_str)),
-            None => one_of(self.source, at, "metric of a whole case", key, self.case_metrics.iter().copied()),
+        let Some(step) = step else {
+            let known = self.case_metrics.iter().copied();
+            return one_of(self.source, at, "metric of a whole case", key, known);
+        };
+        one_of(self.source, at, "metric", key, self.metrics.iter().map(String::as_str))?;
+        let workload = self.steps.iter().find(|(name, _)| *name == step).map(|(_, workload)| *workload);
+        match (only_workload_with(key), workload) {
+            (Some(only), Some(workload)) if only != workload => {
+                let message = format!("only steps of {only} have `{key}`; `{step}` is a step of {workload}");
+                Err(self.source.error(at, &message))
+            }
+            _ => Ok(()),
         }
     }
 
     /// The place of a part of a text; of the whole text where it is written with escapes.
-    fn inside(&self, at: &Place, text: &str, part: &std::ops::Range<usize>) -> Place {
+    fn inside(&self, at: &Place, text: &str, part: &Range<usize>) -> Place {
         let Place::File(span) = at else { return at.clone() };
-        match self.source.at(span).find(text) {
-            Some(start) => Place::File(span.start + start + part.start..span.start + start + part.end),
+        match place_of_part(self.source.at(span), text, part) {
+            Some(found) => Place::File(span.start + found.start..span.start + found.end),
             None => at.clone(),
         }
+    }
+}
+
+/// Where a part of `text` is in `written`, the same text as TOML writes it: in quotes, and perhaps
+/// on several lines that end in a backslash.
+fn place_of_part(written: &str, text: &str, part: &Range<usize>) -> Option<Range<usize>> {
+    let quotes = ["\"\"\"", "'''", "\"", "'"].iter().find(|quotes| written.starts_with(**quotes));
+    let mut at = quotes.map_or(0, |quotes| quotes.len());
+    // A line break after three quotes is no part of the text.
+    at += usize::from(at == 3 && written[at..].starts_with('\n') && !text.starts_with('\n'));
+    let mut places = vec![];
+    for letter in text.chars() {
+        if !written[at..].starts_with(letter) {
+            at += continued(&written[at..])?;
+        }
+        if !written[at..].starts_with(letter) {
+            return None;
+        }
+        places.extend(at..at + letter.len_utf8());
+        at += letter.len_utf8();
+    }
+    let start = places.get(part.start).copied().unwrap_or(at);
+    let end = part.end.checked_sub(1).and_then(|last| places.get(last)).map_or(start, |last| last + 1);
+    Some(start..end.max(start))
+}
+
+/// Length of a backslash, a line break and all blanks behind it. Source: TOML 1.0, "String".
+fn continued(written: &str) -> Option<usize> {
+    let rest = written.strip_prefix('\\')?;
+    let blanks = rest.len() - rest.trim_start().len();
+    rest[..blanks].contains('\n').then_some(1 + blanks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_found_however_toml_writes_the_text() {
+        let text = "a < 1 and bc > 2";
+        for written in [
+            "\"a < 1 and bc > 2\"",
+            "'a < 1 and bc > 2'",
+            "\"\"\"\\\n  a < 1 \\\n    and bc > 2\"\"\"",
+            "\"\"\"\na < 1 and \\\n\n  bc > 2\"\"\"",
+        ] {
+            let found = place_of_part(written, text, &(10..12)).unwrap();
+            assert_eq!(&written[found], "bc", "{written}");
+            let end = place_of_part(written, text, &(16..16)).unwrap();
+            assert_eq!(end, end.start..end.start);
+            assert!(written[end.start..].starts_with(['"', '\'']), "{written}");
+        }
+        assert_eq!(place_of_part("\"a \\u003c 1\"", "a < 1", &(0..1)), None);
     }
 }

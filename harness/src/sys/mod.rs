@@ -23,6 +23,15 @@ pub fn page_size() -> u64 {
     told.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(4096)
 }
 
+/// Processors that this process may run on, at least 1.
+#[must_use]
+pub fn processors() -> u32 {
+    use nix::sched::{CpuSet, sched_getaffinity};
+    let set = sched_getaffinity(nix::unistd::Pid::from_raw(0)).unwrap_or_default();
+    let count = (0..CpuSet::count()).filter(|&cpu| set.is_set(cpu).unwrap_or(false)).count();
+    u32::try_from(count).unwrap_or(u32::MAX).max(1)
+}
+
 /// The same errno in the type of which our errors show the name.
 #[must_use]
 pub fn errno(error: rustix::io::Errno) -> Errno {

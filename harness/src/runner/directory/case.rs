@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::error::{Cannot, Result};
+use crate::guard::Demand;
 use crate::manifest;
 use crate::result::{
     CaseResult, Configuration, Environment, RunReport, SCHEMA_VERSION, Status, StoreInfo, SuiteInfo, Tool,
@@ -48,7 +49,7 @@ fn configuration(filesystem: &str, block_size_bytes: u32) -> Configuration {
 
 /// A report without a case.
 pub(super) fn report(title: &str, argv: Vec<String>, store: StoreInfo, seed: Seed) -> RunReport {
-    let manifest = manifest::gather(store, seed, argv);
+    let manifest = manifest::gather(store, seed, argv, Demand::default());
     let environment = Environment {
         backend: "directory".into(),
         kernel: manifest.kernel.clone(),

@@ -35,6 +35,35 @@ fn a_place_in_a_claim_is_that_in_its_expression() {
 }
 
 #[test]
+fn every_mistake_in_a_claim_is_shown_at_its_place_even_on_several_lines() {
+    let table = [
+        ("fil.synced_s[btrfs] < 1", "fil.synced_s[btrfs]", "unknown step"),
+        ("fill.sync_s[btrfs] < 1", "fill.sync_s[btrfs]", "unknown metric"),
+        ("mkf_s[btrfs] < 1", "mkf_s[btrfs]", "unknown metric"),
+        ("fill.synced_s[btfs] < 1", "fill.synced_s[btfs]", "unknown file system"),
+        ("file_size_bytes[btrfs] < 1", "file_size_bytes[btrfs]", "only steps of fill-until-enospc have"),
+        ("fill.postmark_total_s[btrfs] < 1", "fill.postmark_total_s[btrfs]", "only steps of postmark have"),
+        ("btrfs < 53MB", "53MB", "is not a plain number"),
+        ("btrfs ! nojournal", "!", "has no meaning"),
+        ("(btrfs < 1) * 2 < 3", "(btrfs < 1)", "not a comparison"),
+    ];
+    for (holds, place, expected) in table {
+        for several_lines in [false, true] {
+            let written = match several_lines {
+                false => format!("\"btrfs < 2 and {holds}\""),
+                true => format!("\"\"\"\\\n  btrfs < 2 and \\\n    {holds}\"\"\""),
+            };
+            let text = message("\"btrfs < nojournal\"", &written);
+            assert!(text.contains(expected), "{text}");
+            let lines: Vec<&str> = text.lines().rev().take(2).collect();
+            let (carets, line) = (lines[0], lines[1]);
+            let (start, end) = (carets.find('^').unwrap(), carets.len());
+            assert_eq!(line.get(start..end), Some(place), "{text}");
+        }
+    }
+}
+
+#[test]
 fn unknown_keys_are_refused_everywhere() {
     let table = [
         ("title = \"Two steps\"", "titel = \"x\"", "did you mean `title`?"),
