@@ -242,12 +242,14 @@ fn found(
     counts
 }
 
+/// 85 of 100 in the long run. One hundred of one figure scatters by 4, so that four are made.
 #[test]
 fn a_fifth_slower_is_found_where_one_figure_is_compared() {
-    let counts = found((1, 1), (12, 0.10), |_| 1.2, Verdict::More, 20);
-    assert!(counts[0] >= 80, "{counts:?}");
-    let faster = found((1, 1), (12, 0.10), |_| 1.0 / 1.2, Verdict::Less, 21);
-    assert!(faster[0] >= 80, "{faster:?}");
+    for (slower, word) in [(1.2, Verdict::More), (1.0 / 1.2, Verdict::Less)] {
+        let hundreds = (200..204).map(|seed| found((1, 1), (12, 0.10), |_| slower, word, seed)[0]);
+        let counts: Vec<usize> = hundreds.collect();
+        assert!(counts.iter().sum::<usize>() >= 80 * counts.len(), "{word:?}: {counts:?}");
+    }
 }
 
 /// On average over the twelve: 83 of 100 in the long run.
