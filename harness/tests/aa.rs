@@ -52,7 +52,7 @@ impl Noise {
         let series = &series[random.random_range(0..series.len())];
         let (mut block, mut case) = (normal(random), normal(random));
         let one = |at: usize| {
-            if at % width == 0 {
+            if at.is_multiple_of(width) {
                 block = next(block, random);
             }
             case = next(case, random);
