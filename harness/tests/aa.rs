@@ -92,9 +92,9 @@ fn as_f64(count: usize) -> f64 {
     u32::try_from(count).map(f64::from).unwrap()
 }
 
-/// Series of `fixtures/recorded/noise.json`: each a metric of a step in 24 runs.
+/// Series of `fixtures/noise/series.json`: each a metric of a step in 24 runs.
 fn recorded() -> Vec<Vec<f64>> {
-    let file: Value = serde_json::from_str(include_str!("../../fixtures/recorded/noise.json")).unwrap();
+    let file: Value = serde_json::from_str(include_str!("../../fixtures/noise/series.json")).unwrap();
     let steps = file["steps"].as_object().unwrap().values();
     let series = steps.flat_map(|step| step.as_object().unwrap().values());
     series.map(|series| serde_json::from_value(series.clone()).unwrap()).collect()

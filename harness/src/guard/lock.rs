@@ -177,7 +177,7 @@ mod tests {
             std::process::id()
         );
         let second = Held::at(&place.lock());
-        assert_eq!(warnings(&second), [told.clone()]);
+        assert_eq!(warnings(&second), std::slice::from_ref(&told));
         assert_eq!(other_at(&place.lock()).unwrap().text, told);
         drop(second);
         assert!(place.lock().exists(), "it is the first one's");
