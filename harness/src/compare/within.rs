@@ -28,10 +28,13 @@ pub fn estimate_of(
     Some(ratio(report, baseline, candidate, Figure { step, key: metric })?.estimate)
 }
 
-/// Whether there is a word about every comparison.
+/// Whether there is a word about every comparison that more blocks could bring one. A figure that was
+/// 0 in some block and not in others has no ratio, and never will have one.
 #[must_use]
 pub fn resolved(comparisons: &[Comparison]) -> bool {
-    comparisons.iter().all(|comparison| comparison.estimate.verdict != Some(Verdict::NotResolved))
+    let open =
+        |estimate: &Estimate| estimate.verdict == Some(Verdict::NotResolved) && estimate.ratio.is_some();
+    !comparisons.iter().any(|comparison| open(&comparison.estimate))
 }
 
 /// All comparisons, with what their words rest on.
@@ -235,6 +238,15 @@ mod tests {
             assert_eq!(more.verdict, Some(Verdict::NotResolved), "{more:?}");
             assert!(more.needed_count.unwrap() > 5);
         }
+    }
+
+    #[test]
+    fn what_can_never_have_a_ratio_keeps_no_run_waiting() {
+        let never = within(&pair("kernel_cpu_s", &[0.0, 0.1, 0.2, 0.1, 0.1], &[0.1, 0.1, 0.0, 0.2, 0.1]));
+        assert_eq!((never[0].estimate.verdict, never[0].estimate.ratio), (Some(Verdict::NotResolved), None));
+        assert!(resolved(&never));
+        let noisy = within(&pair("kernel_cpu_s", &[0.1, 0.5, 0.1, 0.5, 0.2], &[0.5, 0.1, 0.4, 0.2, 0.1]));
+        assert!(!resolved(&noisy), "{noisy:?}");
     }
 
     #[test]
