@@ -42,17 +42,26 @@ pub fn only_workload_with(key: &str) -> Option<&'static str> {
 
 /// The figures of the measured blocks of a run.
 pub(super) struct Figures<'a> {
-    cases: Vec<&'a CaseResult>,
+    cases: &'a [CaseResult],
 }
 
 impl<'a> Figures<'a> {
-    /// Block 0 is the warm-up of a run with several blocks and enters nothing.
     pub(super) fn of(report: &'a RunReport) -> Self {
-        Self { cases: report.cases.iter().filter(|case| case.block > 0).collect() }
+        Self { cases: &report.cases }
     }
 
+    /// Block 0 is the warm-up of a run with several blocks and enters nothing.
     fn of_configuration<'s>(&'s self, id: &'s str) -> impl Iterator<Item = &'a CaseResult> + 's {
-        self.cases.iter().copied().filter(move |case| case.configuration.id == id)
+        self.cases.iter().filter(move |case| case.block > 0 && case.configuration.id == id)
+    }
+
+    /// Why a configuration has no measured block: what fails in the warm-up does not run again.
+    fn unmeasured(&self, id: &str) -> String {
+        match self.cases.iter().find(|case| case.configuration.id == id) {
+            None => format!("{id} is not in this run"),
+            Some(case) if case.status == Status::Passed => format!("the run ended before {id} was measured"),
+            Some(case) => did_not_pass(case),
+        }
     }
 
     /// The blocks in which every file system of these terms passed, or why there are none.
@@ -65,7 +74,7 @@ impl<'a> Figures<'a> {
             return Ok(vec![1]);
         }
         if let Some(id) = ids.iter().find(|id| self.of_configuration(id).next().is_none()) {
-            return Err(format!("{id} is not in this run"));
+            return Err(self.unmeasured(id));
         }
         let mine: Vec<_> = ids.iter().flat_map(|id| self.of_configuration(id)).collect();
         if let Some(case) = mine.iter().find(|case| matches!(case.status, Status::Failed | Status::Error)) {

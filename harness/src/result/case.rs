@@ -55,7 +55,6 @@ pub struct Reason {
     pub next: Option<String>,
 }
 
-/// Every `code`, beside the lower-case name of the signal that ended a run (`sigint`).
 impl Configuration {
     /// `CONFIGURATION/BLOCK`: its case in one block.
     #[must_use]
@@ -112,6 +111,7 @@ impl CaseResult {
     }
 }
 
+/// Every `code`, beside the lower-case name of the signal that ended a run (`sigint`).
 impl Reason {
     /// The harness failed.
     pub const HARNESS: &str = "harness";

@@ -83,12 +83,19 @@ impl RunReport {
         list.into_iter().flatten().filter_map(|entry| entry.get("id")?.as_str())
     }
 
-    /// All cases of a configuration that are measured: without the warm-up, if there are others.
+    /// All cases of a configuration that are measured. Where there is none, its warm-up tells how it
+    /// fared; the figures of a warm-up are only in a run that came no further, since beside measured
+    /// ones they would be taken for such.
     #[must_use]
     pub fn measured(&self, configuration: &str) -> Vec<&CaseResult> {
         let all = || self.cases.iter().filter(move |case| case.configuration.id == configuration);
         let measured: Vec<_> = all().filter(|case| case.block > 0).collect();
-        if measured.is_empty() { all().collect() } else { measured }
+        let came_further = || self.cases.iter().any(|case| case.block > 0 && case.status != Status::NotRun);
+        match (measured.is_empty(), measured.is_empty() && came_further()) {
+            (false, _) => measured,
+            (true, true) => all().filter(|case| !case.counts()).collect(),
+            (true, false) => all().collect(),
+        }
     }
 
     /// Steps in the order of the suite: each once.

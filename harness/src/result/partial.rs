@@ -2,18 +2,25 @@
 //!
 //! Whatever kills a run may cut the last line short; what is above it was written whole.
 
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
 use super::{CaseResult, RunReport, Warning};
 use crate::error::{Error, Result};
 
-/// Whether a text has the form of a run that did not end: a whole JSON object on its first line, and
-/// more below it. A finished run is one object.
+/// Whether a text has the form of a run that did not end: on its first line a whole run, which has no
+/// case yet or more below it. A finished run is one object and has cases.
 #[must_use]
 pub fn is_partial(text: &str) -> bool {
     let mut lines = text.lines();
-    let first = lines.next().unwrap_or_default();
-    first.starts_with('{')
-        && lines.any(|line| !line.trim().is_empty())
-        && serde_json::from_str::<serde::de::IgnoredAny>(first).is_ok()
+    let Ok(head) = serde_json::from_str::<Head>(lines.next().unwrap_or_default()) else { return false };
+    head.cases.is_empty() || lines.any(|line| !line.trim().is_empty())
+}
+
+/// As much of a run as tells whether it has cases.
+#[derive(Deserialize)]
+struct Head {
+    cases: Vec<IgnoredAny>,
 }
 
 /// Put the finished cases behind the head, with a warning that the run did not end. `read` reads
@@ -39,10 +46,13 @@ pub fn read(text: &str, read: impl FnOnce(&str) -> Result<RunReport>) -> Result<
             }
         }
     }
-    report.manifest.warnings.push(Warning {
-        code: "partial".into(),
-        text: format!("the run did not end; {} cases had finished", report.cases.len()),
-    });
+    let finished = match report.cases.len() {
+        0 => "no case".into(),
+        1 => "1 case".into(),
+        count => format!("{count} cases"),
+    };
+    let text = format!("the run did not end; {finished} had finished");
+    report.manifest.warnings.push(Warning { code: "partial".into(), text });
     Ok(report)
 }
 
@@ -84,6 +94,19 @@ mod tests {
         let report = read(&partial(), head).unwrap();
         assert_eq!(report.cases.iter().map(|case| case.block).collect::<Vec<_>>(), [0, 1]);
         assert!(report.manifest.warnings[0].text.contains("2 cases"));
+    }
+
+    #[test]
+    fn a_run_that_ended_before_its_first_case_is_no_finished_one() {
+        let text = partial();
+        for head in [text.lines().next().unwrap(), &text[..=text.find('\n').unwrap()]] {
+            assert!(is_partial(head));
+            let report = read(head, super::tests::head).unwrap();
+            assert_eq!(report.manifest.warnings[0].text, "the run did not end; no case had finished");
+        }
+        let mut finished: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+        finished["cases"] = json!([serde_json::from_str::<serde_json::Value>(&case(1)).unwrap()]);
+        assert!(!is_partial(&finished.to_string()) && !is_partial(&format!("{finished}\n")));
     }
 
     #[test]

@@ -54,6 +54,19 @@ fn without_a_whole_block_there_is_nothing_to_judge() {
 }
 
 #[test]
+fn what_failed_or_ended_in_the_warm_up_is_told_as_that() {
+    for (status, told) in [
+        ("failed", "case btrfs/0 did not pass: the store is full"),
+        ("passed", "the run ended before btrfs was measured"),
+    ] {
+        let cases =
+            [case("btrfs", 0, status, 1.0), case("ext4", 0, "passed", 2.0), case("ext4", 1, "passed", 2.0)];
+        let (word, _, reason) = verdict("btrfs < ext4", &report(&cases));
+        assert_eq!((word, reason.as_deref()), (ClaimVerdict::NotChecked, Some(told)));
+    }
+}
+
+#[test]
 fn a_figure_that_one_block_lacks_and_a_division_by_zero_there_are_told() {
     let mut cases = blocks(&PAIRED);
     cases[2]["steps"][0]["metrics"]["space_used_bytes"] = serde_json::Value::Null;
