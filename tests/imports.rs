@@ -27,7 +27,7 @@ const PARTS: usize = 3;
 const TRAITS: [&str; 1] = ["fs"];
 
 /// Reports see results only, so that they can be made from stored JSON.
-const SEEN_BY_REPORT: [&str; 4] = ["error", "units", "result", "report"];
+const SEEN_BY_REPORT: [&str; 5] = ["error", "stats", "units", "result", "report"];
 
 /// The traits whose implementations are rows of a table, and do not import each other.
 const ROW_TRAITS: [&str; 3] = ["Filesystem", "Measurement", "Workload"];

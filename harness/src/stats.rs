@@ -1,7 +1,16 @@
-//! Statistics of small samples: means with Student's t interval, and Holm's correction.
+//! Statistics of small samples: medians, means with Student's t interval, and Holm's correction.
 //!
 //! Own code, since a library would bring linear algebra along for two formulas. Probabilities are
 //! held against an independent implementation in the tests. Nothing here knows what is compared.
+
+/// The middle; between the two middle ones of an even number. `None` of no value.
+#[must_use]
+pub fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let upper = *values.get(values.len() / 2)?;
+    let lower = *values.get((values.len() - 1) / 2)?;
+    Some(f64::midpoint(lower, upper))
+}
 
 /// A mean, and how well it is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -279,6 +288,13 @@ mod tests {
         }
         assert_eq!(holm(&[]), Vec::<f64>::new());
         assert_eq!(holm(&[0.7, 0.7, 0.0]), [1.0, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn the_median_of_an_even_number_lies_between_the_middle_two() {
+        assert_eq!(median(vec![4.0, 1.0, 3.0, 2.0]), Some(2.5));
+        assert_eq!(median(vec![9.0, 1.0, 3.0]), Some(3.0));
+        assert_eq!(median(vec![]), None);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use crate::result::{Comparison, HEADLINE, Latency, RunReport, StepResult};
+use crate::stats::median;
 
 /// A step of every case of a configuration whose numbers were verified.
 pub(super) fn counted<'a>(report: &'a RunReport, configuration: &str, step: &str) -> Vec<&'a StepResult> {
@@ -42,14 +43,6 @@ pub(super) fn files_per_s(report: &RunReport, configuration: &str, step: &str) -
         Some(files? / step.metrics.get("synced_s").filter(|seconds| *seconds > 0.0)?)
     };
     median(counted(report, configuration, step).iter().filter_map(rate).collect())
-}
-
-/// The middle; between the two middle ones of an even number.
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let upper = *values.get(values.len() / 2)?;
-    let lower = *values.get((values.len() - 1) / 2)?;
-    Some(f64::midpoint(lower, upper))
 }
 
 /// The comparison of a configuration with the baseline.
@@ -89,13 +82,6 @@ mod tests {
     use crate::result::{Checked, Reason, Status};
 
     #[test]
-    fn the_median_of_an_even_number_lies_between_the_middle_two() {
-        assert_eq!(median(vec![4.0, 1.0, 3.0, 2.0]), Some(2.5));
-        assert_eq!(median(vec![9.0, 1.0, 3.0]), Some(3.0));
-        assert_eq!(median(vec![]), None);
-    }
-
-    #[test]
     fn the_baseline_is_first_although_it_ran_second() {
         let report = example::report();
         assert_eq!(report.cases[0].configuration.id, "btrfs");
@@ -110,6 +96,24 @@ mod tests {
         warm_up.steps[0].metrics.set("synced_s", 1000.0);
         report.cases.push(warm_up);
         assert_eq!(number(&report, "btrfs", "small-files", "synced_s"), Some(0.668));
+    }
+
+    #[test]
+    fn a_warm_up_alone_has_numbers_only_where_nothing_was_measured() {
+        let mut report = example::report();
+        let of_btrfs = |report: &RunReport| number(report, "btrfs", "small-files", "synced_s");
+        report
+            .cases
+            .iter_mut()
+            .filter(|case| case.configuration.id == "btrfs")
+            .for_each(|case| case.block = 0);
+        assert_eq!(of_btrfs(&report), None, "others were measured");
+        report.cases.iter_mut().for_each(|case| case.block = 0);
+        assert_eq!(of_btrfs(&report), Some(0.668));
+        let damaged = |case: &mut crate::result::CaseResult| case.status = Status::Error;
+        report.cases.iter_mut().for_each(|case| case.block = u32::from(case.configuration.id != "btrfs"));
+        report.cases.iter_mut().filter(|case| case.block == 0).for_each(damaged);
+        assert_eq!(report.measured("btrfs").len(), 1, "why there are none is told");
     }
 
     #[test]
