@@ -12,7 +12,8 @@ pub const OK: u8 = 0;
 pub const HARNESS: u8 = 1;
 /// Usage, or a suite file that is wrong.
 pub const USAGE: u8 = 2;
-/// Ran and verified, but a claim that must hold does not, or a limit that is not allowed was met.
+/// Ran and verified, but a claim that must hold, a gate or a known fact does not, or a limit that is
+/// not allowed was met.
 pub const CLAIM: u8 = 3;
 /// The selection is empty.
 pub const EMPTY: u8 = 4;

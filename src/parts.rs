@@ -352,8 +352,13 @@ pub fn changes(base: &RunReport, new: &RunReport) -> Result<Changes> {
     compare::between(base, new)
 }
 
-pub fn gates_of_changes(gates: &[Gate], changes: &Changes) -> Result<Vec<GateResult>> {
-    gate::judge_changes(gates, changes)
+/// Refuse a gate about a step that is not planned.
+pub fn steps_of_gates(gates: &[Gate], plan: &Plan) -> Result<()> {
+    gate::check_steps(gates, &plan.steps().iter().map(|step| step.name.as_str()).collect::<Vec<_>>())
+}
+
+pub fn gates_of_changes(gates: &[Gate], base: &RunReport, new: &RunReport) -> Result<Vec<GateResult>> {
+    gate::judge_changes(gates, base, new)
 }
 
 pub fn gates_of_run(gates: &[Gate], report: &RunReport) -> Result<Vec<GateResult>> {

@@ -22,8 +22,8 @@ fn told(arguments: &[&str]) -> String {
     format!("$ fsduel {}\nexit code {code}\n{}{}", arguments.join(" "), text(&stdout), text(&stderr))
 }
 
-const COMMANDS: [&str; 9] =
-    ["run", "postmark", "report", "verify", "list", "doctor", "gc", "completions", "man"];
+const COMMANDS: [&str; 10] =
+    ["run", "postmark", "compare", "report", "verify", "list", "doctor", "gc", "completions", "man"];
 
 /// The short and the long help of everything, with a name for each.
 fn helps() -> Vec<(String, String)> {
@@ -80,6 +80,11 @@ fn wrong_input_exits_with_2_and_says_what_to_do() {
         ("postmark-size", vec!["postmark", "missing.pmrc", "--size", "1GiB"]),
         ("postmark-full", vec!["postmark", "missing.pmrc", "--verify", "full"]),
         ("no-such-folder", vec!["run", "quick", "--json", "missing/run.json"]),
+        ("repeat", vec!["run", "quick", "--repeat", "0"]),
+        ("gate-metric", vec!["run", "smoke", "--dry-run", "--gate", "sycned_s<=1"]),
+        ("gate-step", vec!["run", "smoke", "--dry-run", "--gate", "flies.synced_s<=1"]),
+        ("gate-alone", vec!["run", "smoke", "--dry-run", "--fs", "ext4", "--gate", "synced_s<=1"]),
+        ("no-such-baseline", vec!["run", "smoke", "--dry-run", "--baseline", "missing.json"]),
     ] {
         let told = told(&arguments);
         assert!(told.contains("\nexit code 2\n"), "{told}");

@@ -15,7 +15,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<u8> {
     let gates = arguments.gate.as_deref().map(parts::gates).transpose()?.unwrap_or_default();
     let (base, new) = (read(&arguments.base)?, read(&arguments.new)?);
     let changes = parts::changes(&base, &new)?;
-    let judged = parts::gates_of_changes(&gates, &changes)?;
+    let judged = parts::gates_of_changes(&gates, &base, &new)?;
     match arguments.json.as_deref() {
         Some(path) if path == Path::new("-") => {
             to_stdout(|out| parts::write_changes_as_json(&changes, &judged, out))?;

@@ -36,12 +36,12 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
 pub fn all(results: &Results, plans: &[parts::Plan]) -> Result<u8> {
     let suites: Vec<&str> = plans.iter().map(parts::Plan::suite).collect();
     check_destinations(results, &suites)?;
+    let against = plans.iter().map(|plan| Against::read(results, plan)).collect::<Result<Vec<_>>>()?;
     if results.dry_run {
         plans.iter().for_each(|plan| warn(results, plan));
         to_stdout(|out| plans.iter().try_for_each(|plan| dry(out, plan)))?;
         return Ok(exit::OK);
     }
-    let against = plans.iter().map(|plan| Against::read(results, plan)).collect::<Result<Vec<_>>>()?;
     plans.iter().try_for_each(parts::Plan::admit)?;
     let mut codes = Vec::new();
     for (plan, against) in plans.iter().zip(&against) {
@@ -90,10 +90,22 @@ fn one(results: &Results, plan: &parts::Plan, against: &Against) -> Result<u8> {
     })?;
     partial.map(Partial::remove).transpose()?;
     write_all(&report, &shown(results))?;
-    // What was measured is stored and shown, whatever it can be compared with.
-    judged?;
     let asked = exit::Asked { named: plan.named, require_all: plan.require_all, signal: parts::signal() };
-    Ok(exit::code(&report, asked))
+    // What was measured is stored and shown, whatever it can be compared with.
+    code_of(judged, exit::code(&report, asked))
+}
+
+/// The code of a run whose gates were `judged`. Where they could not be and the run itself went wrong,
+/// that is why, so its code is told.
+fn code_of(judged: Result<()>, code: u8) -> Result<u8> {
+    match (judged, code) {
+        (Err(error), exit::OK) => Err(error),
+        (Err(error), code) => {
+            crate::tell(&error);
+            Ok(code)
+        }
+        (Ok(()), code) => Ok(code),
+    }
 }
 
 /// Whether standard output has the JSON, and nothing else.
@@ -140,4 +152,19 @@ pub fn check_destinations(results: &Results, suites: &[&str]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gate_that_cannot_be_judged_never_hides_how_the_run_ended() {
+        let nothing = || Err(Error::usage("decide the gate"));
+        assert!(code_of(nothing(), exit::OK).is_err());
+        for code in exit::PRECEDENCE.into_iter().filter(|code| *code != exit::OK) {
+            assert_eq!(code_of(nothing(), code).unwrap(), code);
+            assert_eq!(code_of(Ok(()), code).unwrap(), code);
+        }
+    }
 }

@@ -9,6 +9,7 @@ use super::ratio::Ratio;
 use super::verdict::judge;
 use crate::error::Result;
 use crate::result::{CaseResult, Change, Changes, HEADLINE, RunReport};
+use crate::stats::median;
 
 /// Every figure that both runs have, new to old.
 ///
@@ -17,22 +18,25 @@ use crate::result::{CaseResult, Change, Changes, HEADLINE, RunReport};
 /// They did not do the same work, or have no configuration in common, so nothing of them can be
 /// compared.
 pub fn between(base: &RunReport, new: &RunReport) -> Result<Changes> {
+    let changes = judged(base, new)?.into_iter().map(|(change, _)| change).collect();
+    Ok(Changes {
+        base_run_id: base.run_id.clone(),
+        new_run_id: new.run_id.clone(),
+        paired: base.run_id == new.run_id,
+        differences: differences(base, new),
+        changes,
+    })
+}
+
+/// All changes, with what their words rest on.
+pub(super) fn judged(base: &RunReport, new: &RunReport) -> Result<Vec<(Change, Ratio)>> {
     same_work(base, new)?;
-    let paired = base.run_id == new.run_id;
     let mut all: Vec<(Change, Ratio)> =
         in_both(base, new).iter().flat_map(|id| of_configuration(base, new, id)).collect();
     let headline = all.iter_mut().filter(|(change, _)| HEADLINE.contains(&change.metric.as_str()));
     judge(&mut headline.map(|(_, ratio)| ratio).collect::<Vec<_>>(), looks(base).max(looks(new)));
-    Ok(Changes {
-        base_run_id: base.run_id.clone(),
-        new_run_id: new.run_id.clone(),
-        paired,
-        differences: differences(base, new),
-        changes: all
-            .into_iter()
-            .map(|(change, ratio)| Change { estimate: ratio.estimate, ..change })
-            .collect(),
-    })
+    all.iter_mut().for_each(|(change, ratio)| change.estimate = ratio.estimate);
+    Ok(all)
 }
 
 /// Ids of the configurations that both have, in the order of the new run.
@@ -87,14 +91,6 @@ fn figures(cases: &[&CaseResult]) -> Vec<(Option<String>, String)> {
     }
     cases.iter().flat_map(|case| case.metrics.0.keys()).for_each(|key| add(None, key));
     found
-}
-
-/// The middle; between the two middle ones of an even number.
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let upper = *values.get(values.len() / 2)?;
-    let lower = *values.get((values.len() - 1) / 2)?;
-    Some(f64::midpoint(lower, upper))
 }
 
 #[cfg(test)]

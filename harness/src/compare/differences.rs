@@ -56,14 +56,8 @@ pub(super) fn differences(base: &RunReport, new: &RunReport) -> Vec<String> {
     for id in in_both(base, new) {
         found.extend(of_configuration(base, new, id));
     }
-    let only = |one: &RunReport, two: &RunReport, side: &str| {
-        let known = two.configuration_ids().join("\n");
-        let missing = |id: &&str| !known.lines().any(|known| known == *id);
-        let ids: Vec<_> = one.configuration_ids().into_iter().filter(missing).map(str::to_owned).collect();
-        ids.into_iter().map(move |id| format!("{id} is in the {side} only")).collect::<Vec<_>>()
-    };
-    found.extend(only(base, new, "base"));
-    found.extend(only(new, base, "new run"));
+    found.extend(in_one(base, new, "base"));
+    found.extend(in_one(new, base, "new run"));
     let mut unique: Vec<String> = vec![];
     for sentence in found {
         if !unique.contains(&sentence) {
@@ -71,6 +65,13 @@ pub(super) fn differences(base: &RunReport, new: &RunReport) -> Vec<String> {
         }
     }
     unique
+}
+
+/// What `one` has and `two` has not.
+fn in_one(one: &RunReport, two: &RunReport, side: &str) -> Vec<String> {
+    let known = two.configuration_ids();
+    let missing = one.configuration_ids().into_iter().filter(|id| !known.contains(id));
+    missing.map(|id| format!("{id} is in the {side} only")).collect()
 }
 
 /// `what` and both values, if they differ.

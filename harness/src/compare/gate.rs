@@ -6,12 +6,12 @@
 
 use std::fmt;
 
+use super::between;
 use super::figure::Figure;
-use super::ratio::limits_of;
-use super::within::{judged, ratio};
+use super::within::{self, ratio, sides};
 use crate::error::{Error, Result};
 use crate::names::unknown;
-use crate::result::{Changes, Estimate, GateResult, GateVerdict, RunReport, Verdict};
+use crate::result::{GateResult, GateVerdict, RunReport};
 
 /// The side on which a ratio must stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,44 +116,51 @@ fn decimal(text: &str) -> Option<f64> {
     text.parse().ok().filter(|value: &f64| plain && value.is_finite() && *value > 0.0)
 }
 
+/// Refuse a gate about a step that is none of `steps`, before any of them runs.
+///
+/// # Errors
+///
+/// The first such gate.
+pub fn check_steps(gates: &[Gate], steps: &[&str]) -> Result<()> {
+    let strange = |gate: &&Gate| gate.step.as_deref().is_some_and(|step| !steps.contains(&step));
+    let Some(gate) = gates.iter().find(strange) else { return Ok(()) };
+    let step = gate.step.as_deref().unwrap_or_default();
+    Err(Error::usage(format!("hold the gate `{gate}`: {}", unknown("step", step, steps.iter().copied())))
+        .next("`fsduel run --dry-run` shows the steps; without a step, a gate is for every one"))
+}
+
 /// Every gate at every figure of it, of every configuration, against an earlier run.
 ///
 /// # Errors
 ///
-/// There is no figure that a gate is for.
-pub fn judge_changes(gates: &[Gate], changes: &Changes) -> Result<Vec<GateResult>> {
-    let steps = distinct(changes.changes.iter().filter_map(|change| change.step.as_deref()));
+/// The runs did other work, or there is no figure that a gate is for.
+pub fn judge_changes(gates: &[Gate], base: &RunReport, new: &RunReport) -> Result<Vec<GateResult>> {
+    let changes = between::judged(base, new)?;
+    let steps = distinct(changes.iter().filter_map(|(change, _)| change.step.as_deref()));
     let mut all = vec![];
     for gate in gates {
-        let own = changes.changes.iter().filter(|change| gate.is_for(change.step.as_deref(), &change.metric));
-        let results = own.map(|change| GateResult {
+        let own = changes.iter().filter(|(it, _)| gate.is_for(it.step.as_deref(), &it.metric));
+        let results = own.map(|(change, ratio)| GateResult {
             gate: gate.to_string(),
             step: change.step.clone(),
             configuration: change.configuration.clone(),
-            against: changes.base_run_id.clone(),
+            against: base.run_id.clone(),
             estimate: change.estimate,
-            outcome: gate.outcome(stored_limits(&change.estimate)),
+            outcome: gate.outcome(ratio.limits()),
         });
         all.extend(gate.not_empty(results.collect(), &steps)?);
     }
     Ok(all)
 }
 
-/// The interval; where a figure went to or from 0 for certain, there is a word and no ratio.
-fn stored_limits(estimate: &Estimate) -> Option<[f64; 2]> {
-    let gone = || limits_of(None, estimate.verdict.unwrap_or(Verdict::NotResolved));
-    estimate.ci95.or_else(|| if estimate.ratio.is_none() { gone() } else { None })
-}
-
-/// Every gate at every figure of it, of every configuration against the first.
+/// Every gate at every figure of it, of every configuration against the first that ran.
 ///
 /// # Errors
 ///
 /// There is no figure that a gate is for.
 pub fn judge_within(gates: &[Gate], report: &RunReport) -> Result<Vec<GateResult>> {
-    let ids = report.configuration_ids();
-    let (baseline, candidates) = ids.split_first().map_or(("", &[][..]), |(first, rest)| (*first, rest));
-    let words = judged(report);
+    let (baseline, candidates) = sides(report).unwrap_or_default();
+    let words = within::judged(report);
     let names = distinct(report.steps().into_iter().map(|step| step.name.as_str()));
     let steps: Vec<Option<&str>> = names.iter().map(|name| Some(*name)).chain([None]).collect();
     let mut all = vec![];
@@ -192,9 +199,9 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::between;
     use crate::compare::example::{run, wobble};
     use crate::error::Kind;
+    use crate::result::Verdict;
 
     const KNOWN: [&str; 5] = ["synced_s", "returned_s", "space_used_bytes", "files_created_count", "mkfs_s"];
 
@@ -270,9 +277,8 @@ mod tests {
     #[test]
     fn a_run_against_itself_holds_every_gate_at_1() {
         let report = measured("one", 1, [1.0; 2], 0.0);
-        let changes = between(&report, &report).unwrap();
         let all = gates("synced_s<=1,synced_s>=1,files.space_used_bytes<=1,mkfs_s<=1,files_created_count>=1");
-        let results = judge_changes(&all, &changes).unwrap();
+        let results = judge_changes(&all, &report, &report).unwrap();
         assert_eq!(outcomes(&results), [GateVerdict::Holds; 10]);
         assert_eq!((results[0].against.as_str(), results[1].configuration.as_str()), ("one", "b"));
     }
@@ -282,8 +288,7 @@ mod tests {
         let all = gates("synced_s<=1.05,space_used_bytes<=1,files_created_count<=1");
         let judge = |blocks, slower, space| {
             let base = measured("one", blocks, [1.0; 2], 4096.0);
-            let changes = between(&base, &measured("second", blocks, slower, space)).unwrap();
-            outcomes(&judge_changes(&all, &changes).unwrap())
+            outcomes(&judge_changes(&all, &base, &measured("second", blocks, slower, space)).unwrap())
         };
         use GateVerdict::{Broken, Holds, Undecided};
         assert_eq!(judge(6, [1.3, 1.0], 4096.0), [Broken, Holds, Holds, Holds, Holds, Holds]);
@@ -291,8 +296,38 @@ mod tests {
         assert_eq!(judge(1, [1.3, 1.0], 4096.0), [Undecided, Undecided, Undecided, Undecided, Holds, Holds]);
         assert_eq!(judge(6, [1.0, 1.0], 0.0)[2..4], [Holds, Holds], "to nothing");
         let base = measured("one", 3, [1.0; 2], 0.0);
-        let changes = between(&base, &measured("second", 3, [1.0; 2], 1.0)).unwrap();
-        assert_eq!(outcomes(&judge_changes(&all, &changes).unwrap())[2..4], [Broken, Broken], "from nothing");
+        let grown = measured("second", 3, [1.0; 2], 1.0);
+        assert_eq!(outcomes(&judge_changes(&all, &base, &grown).unwrap())[2..4], [Broken; 2], "from nothing");
+    }
+
+    #[test]
+    fn what_went_to_or_from_nothing_is_decided_for_every_metric_on_both_ways() {
+        let made = |run_id: &str, values: [f64; 2]| {
+            let mut report = run(&["a", "b"], 3, |id, _| vec![("returned_s", values[id])]);
+            report.run_id = run_id.into();
+            report
+        };
+        for ([old, new], outcome) in [
+            ([0.0, 5.0], GateVerdict::Broken),
+            ([5.0, 0.0], GateVerdict::Holds),
+            ([0.0, 0.0], GateVerdict::Holds),
+        ] {
+            let all = gates("returned_s<=1");
+            let (base, later) = (made("one", [old; 2]), made("two", [new; 2]));
+            assert_eq!(outcomes(&judge_changes(&all, &base, &later).unwrap()), [outcome; 2], "{old} {new}");
+            assert_eq!(outcomes(&judge_within(&all, &made("one", [old, new])).unwrap()), [outcome]);
+        }
+    }
+
+    #[test]
+    fn a_step_that_is_not_planned_is_refused_before_the_start() {
+        assert!(check_steps(&gates("synced_s<=1,files.synced_s<=1"), &["files", "fill"]).is_ok());
+        let error = check_steps(&gates("synced_s<=1,flies.synced_s<=1"), &["files", "fill"]).unwrap_err();
+        assert_eq!(error.kind(), Kind::Usage);
+        assert!(
+            error.to_string().contains("did you mean `files`?") && error.next_step().is_some(),
+            "{error}"
+        );
     }
 
     #[test]
@@ -313,10 +348,9 @@ mod tests {
     #[test]
     fn a_gate_that_guards_nothing_is_refused() {
         let report = measured("one", 3, [1.0; 2], 1.0);
-        let changes = between(&report, &report).unwrap();
         for list in ["returned_s<=1", "fill.synced_s<=1", "synced_s<=2,files.mkfs_s<=1"] {
             for error in [
-                judge_changes(&gates(list), &changes).unwrap_err(),
+                judge_changes(&gates(list), &report, &report).unwrap_err(),
                 judge_within(&gates(list), &report).unwrap_err(),
             ] {
                 assert_eq!(error.kind(), Kind::Usage, "{list}");

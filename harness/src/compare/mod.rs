@@ -19,4 +19,4 @@ mod within;
 pub use between::between;
 pub use differences::same_work;
 pub use repeat::Repeat;
-pub use within::{estimate_of, resolved, within};
+pub use within::{resolved, within};

@@ -142,7 +142,7 @@ impl Ratio {
 }
 
 /// The limits of a ratio of what does not scatter.
-pub(super) fn limits_of(ratio: Option<f64>, word: Verdict) -> Option<[f64; 2]> {
+fn limits_of(ratio: Option<f64>, word: Verdict) -> Option<[f64; 2]> {
     match (ratio, word) {
         (Some(ratio), _) => Some([ratio; 2]),
         (None, Verdict::Less) => Some([0.0; 2]),

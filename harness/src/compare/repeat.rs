@@ -91,16 +91,9 @@ impl Serialize for Repeat {
 
 impl<'de> Deserialize<'de> for Repeat {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Written {
-            Times(u32),
-            Word(String),
-        }
-        match Written::deserialize(from)? {
-            Written::Times(times) => Ok(Self::Times(times)),
-            Written::Word(word) => word.parse().map_err(serde::de::Error::custom),
-        }
+        let written = serde_json::Value::deserialize(from)?;
+        let text = written.as_str().map_or_else(|| written.to_string(), str::to_owned);
+        text.parse().map_err(serde::de::Error::custom)
     }
 }
 
@@ -119,6 +112,10 @@ mod tests {
         for wrong in ["", "0", "-1", "1.5", "10001", "Auto", "6x"] {
             let error = wrong.parse::<Repeat>().unwrap_err();
             assert!(error.next_step().is_some(), "{wrong}: {error}");
+            assert!(serde_json::from_value::<Repeat>(wrong.into()).is_err(), "{wrong}");
+        }
+        for wrong in [serde_json::json!(0), serde_json::json!(1.5), serde_json::json!(10_001)] {
+            assert!(serde_json::from_value::<Repeat>(wrong.clone()).is_err(), "{wrong}");
         }
     }
 

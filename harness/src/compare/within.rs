@@ -6,26 +6,12 @@
 use super::figure::{Figure, cases, looks, paired};
 use super::ratio::Ratio;
 use super::verdict::judge;
-use crate::result::{CaseResult, Comparison, Estimate, HEADLINE, RunReport, Verdict};
+use crate::result::{CaseResult, Comparison, Estimate, HEADLINE, RunReport, Status, Verdict};
 
-/// Every configuration against the first, for every step and headline metric that both have.
+/// Every configuration against the first that ran, for every step and headline metric that both have.
 #[must_use]
 pub fn within(report: &RunReport) -> Vec<Comparison> {
     judged(report).into_iter().map(|(comparison, _)| comparison).collect()
-}
-
-/// What is known of the ratio of any metric or fact of two configurations; `step` is absent for one
-/// of the whole case. There is no word about it: words are given to all headline metrics together.
-/// `None` where no block has both.
-#[must_use]
-pub fn estimate_of(
-    report: &RunReport,
-    baseline: &str,
-    candidate: &str,
-    step: Option<&str>,
-    metric: &str,
-) -> Option<Estimate> {
-    Some(ratio(report, baseline, candidate, Figure { step, key: metric })?.estimate)
 }
 
 /// Whether there is a word about every comparison that more blocks could bring one. A figure that was
@@ -47,9 +33,18 @@ pub(super) fn judged(report: &RunReport) -> Vec<(Comparison, Ratio)> {
     all
 }
 
+/// The baseline and what is compared with it: the first configuration that could run here, and the
+/// others that could. What is missing on a machine must not take all comparisons with it.
+pub(super) fn sides(report: &RunReport) -> Option<(&str, Vec<&str>)> {
+    let ran = |id: &&str| {
+        report.cases.iter().any(|case| case.configuration.id == *id && case.status != Status::NotRun)
+    };
+    let mut ids = report.configuration_ids().into_iter().filter(ran);
+    Some((ids.next()?, ids.collect()))
+}
+
 fn unjudged(report: &RunReport) -> Vec<(Comparison, Ratio)> {
-    let ids = report.configuration_ids();
-    let Some((baseline, candidates)) = ids.split_first() else { return vec![] };
+    let Some((baseline, candidates)) = sides(report) else { return vec![] };
     let steps = report.steps();
     let figures = steps.iter().flat_map(|step| HEADLINE.map(|key| (step.name.as_str(), key)));
     let all = figures.flat_map(|figure| candidates.iter().map(move |candidate| (figure, *candidate)));
@@ -210,13 +205,26 @@ mod tests {
         let found = within(&report);
         assert_eq!(found.len(), 6);
         assert!(found.iter().all(|one| one.baseline == "a" && one.candidate != "a"));
-        let other = estimate_of(&report, "a", "c", Some("files"), "other_s").unwrap();
+        let of = |one, two, step, key| ratio(&report, one, two, Figure { step, key }).map(|it| it.estimate);
+        let other = of("a", "c", Some("files"), "other_s").unwrap();
         assert_eq!((other.ratio, other.verdict), (Some(1.0), None));
-        let fact = estimate_of(&report, "b", "c", Some("files"), "files_created_count").unwrap();
+        let fact = of("b", "c", Some("files"), "files_created_count").unwrap();
         assert_eq!(fact.ci95, Some([1.0; 2]));
-        assert!(estimate_of(&report, "a", "b", None, "mkfs_s").is_some());
-        assert!(estimate_of(&report, "a", "b", Some("files"), "no_s").is_none());
+        assert!(of("a", "b", None, "mkfs_s").is_some());
+        assert!(of("a", "b", Some("files"), "no_s").is_none());
         assert!(resolved(&found), "all are equal");
+    }
+
+    #[test]
+    fn a_first_configuration_that_cannot_run_here_leaves_the_others_to_compare() {
+        let mut report = run(&["a", "b", "c"], 3, |_, block| vec![("synced_s", wobble(block))]);
+        report.cases.retain(|case| case.configuration.id != "a");
+        let mut missing = case("a", 1, &[]);
+        (missing.status, missing.steps) = (Status::NotRun, vec![]);
+        report.cases.insert(0, missing);
+        let found = within(&report);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!((found[0].baseline.as_str(), found[0].candidate.as_str()), ("b", "c"));
     }
 
     #[test]

@@ -22,8 +22,8 @@ impl Against {
     ///
     /// # Errors
     ///
-    /// The baseline cannot be read or did other work; a gate names what nobody measures, or has
-    /// nothing to compare.
+    /// The baseline cannot be read or did other work; a gate names what nobody measures or a
+    /// step that is not planned, or has nothing to compare.
     pub fn read(results: &Results, plan: &parts::Plan) -> Result<Self> {
         let place = |path: &Path| destination::for_suite(path, plan.suite());
         let base = results.baseline.as_deref().map(|path| read(&place(path))).transpose()?;
@@ -31,6 +31,7 @@ impl Against {
             parts::same_work(base, plan)?;
         }
         let gates = results.gate.as_deref().map(parts::gates).transpose()?.unwrap_or_default();
+        parts::steps_of_gates(&gates, plan)?;
         if !gates.is_empty() && base.is_none() {
             parts::something_to_compare(plan)?;
         }
@@ -44,9 +45,11 @@ impl Against {
     /// There is nothing to compare after all: nothing ran that the baseline has, or a gate is about a
     /// figure that no step has.
     pub fn judge(&self, report: &mut RunReport) -> Result<()> {
-        report.changes = self.base.as_ref().map(|base| parts::changes(base, report)).transpose()?;
-        report.gates = match &report.changes {
-            Some(changes) => parts::gates_of_changes(&self.gates, changes)?,
+        report.gates = match &self.base {
+            Some(base) => {
+                report.changes = Some(parts::changes(base, report)?);
+                parts::gates_of_changes(&self.gates, base, report)?
+            }
             None => parts::gates_of_run(&self.gates, report)?,
         };
         Ok(())
