@@ -33,9 +33,12 @@ pub(super) fn write(title: &str, changes: &Changes, gates: &[GateResult], page: 
     }
 }
 
-/// `synced_s<=1.05` names its metric.
+/// `fill.synced_s<=1.05` names its metric.
 fn is_told(metric: &str, gates: &[GateResult]) -> bool {
-    let named = |gate: &GateResult| gate.gate.split("<=").next().is_some_and(|name| name.trim() == metric);
+    let named = |gate: &GateResult| {
+        let figure = gate.gate.split(['<', '>']).next().unwrap_or_default();
+        figure.rsplit('.').next() == Some(metric)
+    };
     HEADLINE.contains(&metric) || gates.iter().any(named)
 }
 
@@ -91,4 +94,20 @@ fn row(change: &Change) -> Vec<String> {
         verdict::interval(estimate).unwrap_or_else(|| "-".into()),
         verdict::cell(&change.metric, change.old < 0.0 && change.new < 0.0, estimate),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example;
+
+    #[test]
+    fn a_figure_is_told_if_a_gate_names_it_in_any_way() {
+        let gate = |text: &str| GateResult { gate: text.into(), ..example::changes().1[0].clone() };
+        for text in ["mount_s<=1.05", "mount_s>=0.9", "fill.mount_s<=1.05", "fill.mount_s>=2"] {
+            assert!(is_told("mount_s", &[gate(text)]), "{text}");
+            assert!(!is_told("unmount_s", &[gate(text)]) && !is_told("fill", &[gate(text)]), "{text}");
+        }
+        assert!(is_told("synced_s", &[]) && !is_told("mount_s", &[]));
+    }
 }

@@ -23,8 +23,11 @@ pub(super) fn write(gates: &[GateResult], changes: Option<&Changes>, page: &mut 
 
 /// The worst outcome is that of the gate.
 fn line(gate: &str, mut all: Vec<&GateResult>) -> String {
-    let by_ratio = |one: &GateResult| one.estimate.ratio.unwrap_or(f64::INFINITY);
-    all.sort_by(|one, other| by_ratio(other).total_cmp(&by_ratio(one)));
+    let at_least = gate.contains(">=");
+    let badness = |one: &GateResult| {
+        one.estimate.ratio.map_or(f64::INFINITY, |ratio| if at_least { -ratio } else { ratio })
+    };
+    all.sort_by(|one, other| badness(other).total_cmp(&badness(one)));
     let of = |wanted| all.iter().copied().filter(|one| one.outcome == wanted).collect::<Vec<_>>();
     let (broken, open) = (of(GateVerdict::Broken), of(GateVerdict::Undecided));
     match (broken.as_slice(), open.as_slice()) {
@@ -108,6 +111,13 @@ mod tests {
     fn a_gate_that_holds_names_the_figure_that_is_nearest() {
         let text = told(&[gate(0.5, GateVerdict::Holds), gate(1.02, GateVerdict::Holds)]);
         assert!(text.starts_with("✓ synced_s<=1.05 holds for 2 figures; the worst is id-1.02"), "{text}");
+    }
+
+    #[test]
+    fn of_what_should_be_much_the_least_is_the_worst() {
+        let all = [gate(0.9, GateVerdict::Holds), gate(1.4, GateVerdict::Holds)];
+        let text = line("synced_s>=0.8", all.iter().collect());
+        assert!(text.contains("the worst is id-0.9"), "{text}");
     }
 
     #[test]
