@@ -182,15 +182,20 @@ fn warnings(plan: &Plan, report: &RunReport, (end, measured): (Next, u32)) -> Ve
         };
         found.push(Warning { code: "budget".into(), text });
     }
-    let restless = report.cases.iter().filter(|case| case.quiet == Some(false)).count();
-    if restless > 0 {
-        let text = format!(
-            "{restless} of {} cases began although the store was never still for a second: other work goes to its disk",
-            report.cases.len()
-        );
-        found.push(Warning { code: "restless".into(), text });
-    }
+    found.extend(restless(&report.cases));
     found
+}
+
+/// Of the cases that waited for quiet, those that waited in vain.
+fn restless(cases: &[CaseResult]) -> Option<Warning> {
+    let waited: Vec<bool> = cases.iter().filter_map(|case| case.quiet).collect();
+    let (all, in_vain) = (waited.len(), waited.iter().filter(|quiet| !**quiet).count());
+    (in_vain > 0).then(|| {
+        let text = format!(
+            "before {in_vain} of {all} cases device and store were never still for a second: other work goes on there"
+        );
+        Warning { code: "restless".into(), text }
+    })
 }
 
 fn head(plan: &Plan) -> RunReport {
@@ -230,4 +235,49 @@ fn tool_versions(cases: &[CaseSpec]) -> BTreeMap<String, String> {
             Some((invocation.program.to_owned(), line.trim().to_owned()))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::Configuration;
+
+    fn case(quiet: Option<bool>, status: Status, reason: Option<&str>) -> CaseResult {
+        let configuration = Configuration {
+            id: "ext4".into(),
+            filesystem: "ext4".into(),
+            mount_options: String::new(),
+            mkfs_options: vec![],
+            block_size_bytes: 4096,
+            environment: 0,
+        };
+        let reason = reason.map(|code| Reason { code: code.into(), text: String::new(), next: None });
+        CaseResult { quiet, status, reason, ..CaseResult::of(configuration, 1, 1) }
+    }
+
+    #[test]
+    fn only_cases_that_waited_for_quiet_can_have_waited_in_vain() {
+        let told = |all: &[Option<bool>]| {
+            let cases: Vec<_> = all.iter().map(|quiet| case(*quiet, Status::Passed, None)).collect();
+            restless(&cases).map(|warning| warning.text)
+        };
+        assert_eq!(told(&[None, Some(true)]), None);
+        let text = told(&[None, Some(true), Some(false), None]).unwrap();
+        assert!(text.starts_with("before 1 of 2 cases "), "{text}");
+    }
+
+    #[test]
+    fn what_may_go_well_the_next_time_runs_again() {
+        for (status, reason, every_time) in [
+            (Status::Passed, None, false),
+            (Status::Invalid, Some(Reason::ENVIRONMENT), false),
+            (Status::Failed, Some(Reason::LIMIT), false),
+            (Status::Failed, Some(Reason::DAMAGE), true),
+            (Status::Error, Some(Reason::HARNESS), true),
+            (Status::Stopped, Some(Reason::TIMEOUT), true),
+            (Status::NotRun, Some(Reason::MISSING), true),
+        ] {
+            assert_eq!(fails_every_time(&case(None, status, reason)), every_time, "{status:?} {reason:?}");
+        }
+    }
 }
