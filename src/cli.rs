@@ -54,13 +54,20 @@ name, as FSDUEL_BLOCK_SIZE. The command line wins over it, and it over a suite
 file.
 FSDUEL_LOG (error, warn, info, debug, trace) sets what is logged on stderr.
 
-Exit codes: 0 ran, verified, and what must hold holds · 1 the harness failed
-2 usage or suite file · 3 a claim, gate or fact that must hold does not, or a
-limit that is not allowed was met · 4 nothing selected · 5 verification failed ·
-6 a gate, and the noise does not allow to decide · 7 the environment broke a
-measurement · 69 something cannot run here · 124 a time
-limit ran out · 129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM. When several
-apply, the first of 129/130/143, 1, 5, 7, 124, 2, 69, 4, 3, 6.";
+Exit codes; when several apply, the first of 129/130/143, 1, 5, 7, 124, 2, 69,
+4, 3, 6:
+    0  ran, verified, and what must hold holds
+    1  the harness itself failed
+    2  usage, or a suite file that is wrong
+    3  a claim, gate or fact that must hold does not, or a limit that the suite
+       does not allow was met
+    4  nothing is selected
+    5  verification failed
+    6  a gate was asked for, and the noise does not allow to decide
+    7  the environment broke a measurement, or --strict does not start in it
+   69  something cannot run here
+  124  a time limit ran out
+  129, 130, 143  ended by SIGHUP, SIGINT, SIGTERM";
 
 /// What to do.
 #[derive(Debug, Subcommand)]

@@ -44,6 +44,14 @@ pub fn for_suite(path: &Path, suite: &str) -> PathBuf {
     path.to_str().map_or_else(|| path.to_owned(), |text| text.replace("{suite}", suite).into())
 }
 
+/// `PATH.partial.jsonl`, where finished cases are while a run for `json` goes on.
+#[must_use]
+pub fn partial_of(json: &Path) -> PathBuf {
+    let mut name = json.as_os_str().to_owned();
+    name.push(".partial.jsonl");
+    name.into()
+}
+
 /// The folder of `path`.
 fn folder(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))

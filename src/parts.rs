@@ -365,8 +365,13 @@ pub fn gates_of_run(gates: &[Gate], report: &RunReport) -> Result<Vec<GateResult
     gate::judge_within(gates, report)
 }
 
-pub fn write_changes(changes: &Changes, gates: &[GateResult], out: &mut dyn Write) -> Result<()> {
-    report::changes::write(changes, gates, out, &style())
+pub fn write_changes(
+    title: &str,
+    changes: &Changes,
+    gates: &[GateResult],
+    out: &mut dyn Write,
+) -> Result<()> {
+    report::changes::write(title, changes, gates, out, &style())
 }
 
 pub fn write_changes_as_json(changes: &Changes, gates: &[GateResult], out: &mut dyn Write) -> Result<()> {

@@ -71,7 +71,7 @@ impl Progress {
     }
 
     fn case_begun(&mut self, id: &str, order: u32, total: u32) {
-        self.case = format!("[{order}/{total}] {id}");
+        self.case = case_name(id, order, total);
         self.show("starting", PHASE, None);
     }
 
@@ -139,6 +139,12 @@ fn style(template: &str) -> ProgressStyle {
         })
 }
 
+/// `[1/3] btrfs/1`; that of block 0 does not count, and says so.
+fn case_name(id: &str, order: u32, total: u32) -> String {
+    let warm_up = if id.ends_with("/0") { " (warm-up)" } else { "" };
+    format!("[{order}/{total}] {id}{warm_up}")
+}
+
 /// One finished step, as `[1/3] btrfs/1 small-files: 1.234 s synced, read back clean`.
 fn step_line(case: &str, step: &StepResult) -> String {
     let time = step.metrics.get("synced_s").map(|s| format!("{s:.3} s synced, ")).unwrap_or_default();
@@ -154,7 +160,7 @@ fn step_line(case: &str, step: &StepResult) -> String {
 /// One finished case, as `[1/3] btrfs/1: passed`, with the reason if it did not pass.
 fn case_line(case: &str, result: &CaseResult) -> String {
     // A case that never began ends behind the one that did.
-    let case = if case.ends_with(&format!(" {}", result.id)) { case } else { &result.id };
+    let case = if case.split(' ').nth(1) == Some(&result.id) { case } else { &result.id };
     let word = match result.status {
         Status::Passed => "passed",
         Status::Failed => "FAILED",
@@ -210,6 +216,11 @@ mod tests {
         }))
         .unwrap();
         assert_eq!(case_line("[1/3] a/1", &case), "[1/3] a/1: INVALID: the store is full");
+        let warm_up = CaseResult { id: "a/0".into(), ..case.clone() };
+        assert_eq!(
+            case_line(&case_name("a/0", 1, 3), &warm_up),
+            "[1/3] a/0 (warm-up): INVALID: the store is full"
+        );
         assert_eq!(case_line("[1/3] b/1", &case), "a/1: INVALID: the store is full", "it never began");
     }
 }

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use fsduel_harness::Result;
+use fsduel_harness::result::RunReport;
 
 use crate::cli::CompareArguments;
 use crate::command::report::read;
@@ -24,8 +25,15 @@ pub fn compare(arguments: &CompareArguments) -> Result<u8> {
             if let Some(path) = json {
                 destination::write(path, |out| parts::write_changes_as_json(&changes, &judged, out))?;
             }
-            to_stdout(|out| parts::write_changes(&changes, &judged, out))?;
+            let title = format!("{} against {}", named(&arguments.new, &new), named(&arguments.base, &base));
+            to_stdout(|out| parts::write_changes(&title, &changes, &judged, out))?;
         }
     }
     Ok(exit::first(judged.iter().map(exit::of_gate)))
+}
+
+/// `new.json (2026-05-01 10:20)`: the file, and when its run began.
+fn named(path: &Path, run: &RunReport) -> String {
+    let minute = run.manifest.started_at.get(..16).unwrap_or(&run.manifest.started_at);
+    format!("{} ({})", path.display(), minute.replace('T', " "))
 }

@@ -34,9 +34,14 @@ pub fn report(arguments: &ReportArguments) -> Result<u8> {
 /// The file cannot be read, or holds no run.
 pub fn read(path: &Path) -> Result<RunReport> {
     let text = parts::read_text(path, RUN_MAX).map_err(|cause| {
-        Error::usage(format!("read {}", path.display()))
-            .because(cause)
-            .next("give a file that `fsduel run --json PATH` wrote")
+        let partial = destination::partial_of(path);
+        let next = match partial.exists() {
+            true => {
+                format!("the run did not end; `fsduel report {}` shows what had finished", partial.display())
+            }
+            false => "give a file that `fsduel run --json PATH` wrote".into(),
+        };
+        Error::usage(format!("read {}", path.display())).because(cause).next(next)
     })?;
     parts::read_report(&text).map_err(|cause| {
         let next = cause.next_step().unwrap_or("give a file that `fsduel run --json PATH` wrote").to_owned();
@@ -64,4 +69,19 @@ pub fn write_all(run: &RunReport, reports: &[ReportTo]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_place_of_a_run_that_did_not_end_its_cases_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.json");
+        let next = || read(&path).unwrap_err().next_step().unwrap().to_owned();
+        assert!(next().contains("--json PATH"), "{}", next());
+        std::fs::write(destination::partial_of(&path), "").unwrap();
+        assert!(next().contains("run.json.partial.jsonl"), "{}", next());
+    }
 }

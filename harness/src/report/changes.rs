@@ -9,13 +9,19 @@ use super::{Style, json, table, write_text};
 use crate::error::Result;
 use crate::result::{Changes, GateResult, SCHEMA_VERSION};
 
-/// Tables for a terminal: which runs, what differs, and whether the gates hold.
+/// Tables for a terminal: which runs, as the title says, what differs, and whether the gates hold.
 ///
 /// # Errors
 ///
 /// It cannot be written.
-pub fn write(changes: &Changes, gates: &[GateResult], to: &mut dyn Write, style: &Style) -> Result<()> {
-    write_text(&table::of_changes(changes, gates, style), to)
+pub fn write(
+    title: &str,
+    changes: &Changes,
+    gates: &[GateResult],
+    to: &mut dyn Write,
+    style: &Style,
+) -> Result<()> {
+    write_text(&table::of_changes(title, changes, gates, style), to)
 }
 
 /// The same for programs: one object, with a newline at its end.
@@ -43,7 +49,8 @@ mod tests {
     fn written(width: u16) -> String {
         let (changes, gates) = example::changes();
         let mut bytes = vec![];
-        write(&changes, &gates, &mut bytes, &Style { width, ascii: false }).unwrap();
+        write("new.json against old.json", &changes, &gates, &mut bytes, &Style { width, ascii: false })
+            .unwrap();
         String::from_utf8(bytes).unwrap()
     }
 

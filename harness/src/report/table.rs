@@ -36,7 +36,8 @@ fn write(report: &RunReport, to: &mut dyn Write, style: &Style) -> Result<()> {
     differences::write(report, &mut page);
     samples::write(report, &mut page);
     if let Some(changes) = &report.changes {
-        changes::write("Against the earlier run", changes, &report.gates, &mut page);
+        let title = format!("Against the earlier run {}", changes.base_run_id);
+        changes::write(&title, changes, &report.gates, &mut page);
     }
     gates::write(&report.gates, report.changes.as_ref(), &mut page);
     ledger::write(report, &mut page);
@@ -46,10 +47,9 @@ fn write(report: &RunReport, to: &mut dyn Write, style: &Style) -> Result<()> {
 }
 
 /// One run against another, without the rest of a report.
-pub(super) fn of_changes(changes: &Changes, gates: &[GateResult], style: &Style) -> String {
+pub(super) fn of_changes(title: &str, changes: &Changes, gates: &[GateResult], style: &Style) -> String {
     let mut page = Page::new(style);
-    let title = format!("Run {} against the earlier run", changes.new_run_id);
-    changes::write(&title, changes, gates, &mut page);
+    changes::write(title, changes, gates, &mut page);
     gates::write(gates, Some(changes), &mut page);
     page.finish()
 }

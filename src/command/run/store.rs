@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use fsduel_harness::Result;
 use fsduel_harness::error::Cannot;
 
-use crate::destination::give_to_caller;
+use crate::destination::{give_to_caller, partial_of};
 use crate::parts::RunEvent;
 
 /// `PATH.partial.jsonl`.
@@ -25,9 +25,7 @@ impl Partial {
     ///
     /// The folder refuses it.
     pub fn start(json: &Path) -> Result<Self> {
-        let mut name = json.as_os_str().to_owned();
-        name.push(".partial.jsonl");
-        let path = PathBuf::from(name);
+        let path = partial_of(json);
         let doing = || format!("write {}", path.display());
         let file = File::create(&path).cannot(doing)?;
         give_to_caller(&path).cannot(doing)?;

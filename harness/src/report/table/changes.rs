@@ -5,25 +5,25 @@
 use super::differences::figure;
 use super::{Page, unbroken, verdict};
 use crate::report::human;
-use crate::result::{Change, Changes, Estimate, GateResult, HEADLINE, Verdict};
+use crate::result::{Change, Changes, Estimate, GateResult, HEADLINE};
 
 /// What differs, a row for each figure.
 pub(super) fn write(title: &str, changes: &Changes, gates: &[GateResult], page: &mut Page) {
-    page.title(&format!("{title} {}", changes.base_run_id));
+    page.title(title);
     for difference in &changes.differences {
         page.line(&format!("  differs: {difference}"), 4);
     }
     if changes.paired {
         page.line("  Both are one run, so samples are paired by case.", 4);
     }
-    let all: Vec<&Change> = changes.changes.iter().filter(|change| is_told(&change.metric, gates)).collect();
+    let all = in_order(changes, gates);
     let (zero, told): (Vec<&Change>, Vec<_>) =
         all.into_iter().partition(|change| change.old == 0.0 && change.new == 0.0);
     if told.is_empty() {
         return page.line("  No figure is in both runs.", 4);
     }
     let estimates: Vec<&Estimate> = told.iter().map(|change| &change.estimate).collect();
-    page.line(&summary(&estimates), 2);
+    page.line(&summary(&told), 2);
     table(&told, page);
     if !zero.is_empty() {
         page.line("Figures that are 0 in both runs are left out.", 0);
@@ -31,6 +31,17 @@ pub(super) fn write(title: &str, changes: &Changes, gates: &[GateResult], page: 
     if let Some(text) = verdict::open(&estimates) {
         page.line(&text, 0);
     }
+}
+
+/// What is told, of each step in the order of the report of a run.
+fn in_order<'a>(changes: &'a Changes, gates: &[GateResult]) -> Vec<&'a Change> {
+    let place =
+        |change: &&Change| HEADLINE.iter().position(|key| *key == change.metric).unwrap_or(usize::MAX);
+    let of = |change: &'a Change| (&change.configuration, &change.step);
+    let mut all: Vec<&Change> =
+        changes.changes.iter().filter(|change| is_told(&change.metric, gates)).collect();
+    all.chunk_by_mut(|one, next| of(one) == of(next)).for_each(|step| step.sort_by_key(place));
+    all
 }
 
 /// `fill.synced_s<=1.05` names its metric.
@@ -42,22 +53,35 @@ fn is_told(metric: &str, gates: &[GateResult]) -> bool {
     HEADLINE.contains(&metric) || gates.iter().any(named)
 }
 
-/// `  12 figures: 1 more than 5 % off, 9 same (within 5 %), 2 not resolved.`
-fn summary(all: &[&Estimate]) -> String {
-    let count = |wanted: &[Verdict]| {
-        all.iter().filter(|one| one.verdict.is_some_and(|verdict| wanted.contains(&verdict))).count()
-    };
-    let differ = count(&[Verdict::Less, Verdict::More]);
-    let (same, open) = (count(&[Verdict::NoDifference]), count(&[Verdict::NotResolved]));
+/// `  12 figures: 1 slower, 9 same (within 5 %), 2 not resolved.`
+fn summary(told: &[&Change]) -> String {
+    let mut counts: Vec<(&str, usize)> = vec![];
+    for word in told.iter().map(|change| word(change).unwrap_or("not judged")) {
+        match counts.iter_mut().find(|(known, _)| *known == word) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((word, 1)),
+        }
+    }
+    // What changed comes first.
+    counts.sort_by_key(|(word, _)| LAST.iter().position(|last| last == word).map_or(0, |at| at + 1));
     let margin = verdict::margin();
-    let mut parts = vec![
-        format!("{differ} more than {margin} off"),
-        format!("{same} same (within {margin})"),
-        format!("{open} not resolved"),
-    ];
-    let others = all.len() - differ - same - open;
-    parts.extend((others > 0).then(|| format!("{others} not judged")));
-    format!("  {} figures: {}.", all.len(), parts.join(", "))
+    let part = |(word, count): &(&str, usize)| match *word {
+        "same" => format!("{count} same (within {margin})"),
+        word => format!("{count} {word}"),
+    };
+    format!("  {} figures: {}.", told.len(), counts.iter().map(part).collect::<Vec<_>>().join(", "))
+}
+
+/// What is no change.
+const LAST: [&str; 3] = ["same", "not resolved", "not judged"];
+
+fn word(change: &Change) -> Option<&'static str> {
+    verdict::word(&change.metric, frees(change), &change.estimate)
+}
+
+/// Whether space is given back on both sides.
+fn frees(change: &Change) -> bool {
+    change.old < 0.0 && change.new < 0.0
 }
 
 /// On a narrow terminal old and new stand in one column, the ratio above its interval.
@@ -92,7 +116,7 @@ fn row(change: &Change) -> Vec<String> {
         shown(change.new),
         verdict::ratio(estimate),
         verdict::interval(estimate).unwrap_or_else(|| "-".into()),
-        verdict::cell(&change.metric, change.old < 0.0 && change.new < 0.0, estimate),
+        verdict::cell(&change.metric, frees(change), estimate),
     ]
 }
 

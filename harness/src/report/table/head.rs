@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Page;
 use crate::report::{human, pick};
-use crate::result::{Environment, ONLY_SCALE, RunReport, Status};
+use crate::result::{Configuration, Environment, ONLY_SCALE, RunReport, Status};
 
 /// The suite, the machine, the store, and what disturbs.
 pub(super) fn write(report: &RunReport, page: &mut Page) {
@@ -21,6 +21,9 @@ pub(super) fn write(report: &RunReport, page: &mut Page) {
         let kernel = |one: &Environment| format!("Linux {} ({})", one.kernel, one.backend);
         page.field("kernels", &report.environments.iter().map(kernel).collect::<Vec<_>>().join(", "));
     }
+    if let Some(compared) = compared(report) {
+        page.field("compared", &compared);
+    }
     page.field("seed", &report.manifest.seed);
     if let Some(blocks) = blocks(report) {
         page.field("repeated", &blocks);
@@ -33,6 +36,24 @@ pub(super) fn write(report: &RunReport, page: &mut Page) {
     for warning in &report.manifest.warnings {
         page.field("warning", &warning.text);
     }
+}
+
+/// What the names in the tables stand for, where one is not that of its file system.
+fn compared(report: &RunReport) -> Option<String> {
+    let ids = report.configuration_ids();
+    let of = |id: &str| report.cases.iter().map(|case| &case.configuration).find(|it| it.id == id);
+    let named = ids.iter().filter_map(|id| of(id)).any(|it| it.id != it.filesystem);
+    let meaning = |it: &Configuration| {
+        let mount = Some(&it.mount_options).filter(|options| !options.is_empty());
+        let mount = mount.map(|options| format!(":{options}")).unwrap_or_default();
+        let mkfs = match it.mkfs_options.as_slice() {
+            [] => String::new(),
+            options => format!(", made with {}", options.join(" ")),
+        };
+        let text = format!("{}{mount}{mkfs}", it.filesystem);
+        if it.id == it.filesystem { it.id.clone() } else { format!("{} ({text})", it.id) }
+    };
+    named.then(|| ids.iter().filter_map(|id| of(id)).map(meaning).collect::<Vec<_>>().join(", "))
 }
 
 /// How often all were repeated, and in which order.
@@ -70,5 +91,26 @@ fn machine(report: &RunReport, page: &mut Page) {
     if let Some(case) = report.cases.iter().find(|case| case.image_bytes > 0) {
         let block = human::size(f64::from(case.configuration.block_size_bytes));
         page.field("image", &format!("{}, block size {block}", human::size(case.image_bytes as f64)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example;
+
+    #[test]
+    fn a_name_that_is_not_its_file_system_is_explained() {
+        let mut report = example::report();
+        assert_eq!(compared(&report), None);
+        for case in report.cases.iter_mut().filter(|case| case.configuration.id == "btrfs") {
+            case.configuration.id = "ext4#2".into();
+            case.configuration.filesystem = "ext4".into();
+            case.configuration.mount_options = "sync".into();
+            case.configuration.mkfs_options = vec!["-O".into(), "^has_journal".into()];
+        }
+        let text = compared(&report).unwrap();
+        assert!(text.contains("ext4#2 (ext4:sync, made with -O ^has_journal)"), "{text}");
+        assert!(!text.contains("xfs ("), "{text}");
     }
 }

@@ -72,20 +72,23 @@ const INTERVAL_FROM: u32 = 3;
 pub(super) fn open(all: &[&Estimate]) -> Option<String> {
     let open: Vec<_> = all.iter().filter(|estimate| is_open(estimate)).collect();
     let (count, of) = (open.len(), all.len());
+    let are = if count == 1 { "is" } else { "are" };
     if count == 0 {
         return None;
     }
     if open.iter().all(|estimate| estimate.n < INTERVAL_FROM) {
         return Some(format!(
-            "{count} of {of} are not resolved: fewer than {INTERVAL_FROM} repetitions have no interval. {HOW}"
+            "{count} of {of} {are} not resolved: fewer than {INTERVAL_FROM} repetitions have no interval. {HOW}"
         ));
     }
     let hardest = open.iter().filter_map(|estimate| estimate.needed_count).max();
-    let hopeless = open.iter().filter(|estimate| estimate.needed_count.is_none()).count();
-    let mut parts = vec![format!("This machine cannot decide {count} of {of} comparisons")];
-    parts.extend(hardest.map(|n| format!("the hardest needs about n={n} blocks (--repeat {n})")));
+    let hopeless = open.iter().filter(|one| one.needed_count.is_none() && one.ratio.is_some()).count();
+    let without = open.iter().filter(|one| one.ratio.is_none()).count();
+    let mut parts = vec![format!("{count} of {of} comparisons {are} not resolved")];
+    parts.extend(hardest.map(|n| format!("the hardest needs about {n} blocks (--repeat {n})")));
     parts
         .extend((hopeless > 0).then(|| format!("for {hopeless} no number of blocks is known that would do")));
+    parts.extend((without > 0).then(|| format!("{without} without a ratio: a figure was 0 in some block")));
     Some(format!("{}.", parts.join("; ")))
 }
 
@@ -139,10 +142,13 @@ mod tests {
         let hardest = estimate(Verdict::NotResolved, 6, Some(40));
         assert_eq!(open(&[&easy]), None);
         let text = open(&[&easy, &hard, &hardest]).unwrap();
-        assert!(text.contains("2 of 3") && text.contains("n=40 blocks (--repeat 40)."), "{text}");
+        assert!(text.contains("2 of 3") && text.contains("about 40 blocks (--repeat 40)."), "{text}");
         let text = open(&[&hard, &estimate(Verdict::NotResolved, 6, None)]).unwrap();
-        assert!(text.contains("n=18 blocks") && text.contains("for 1 no number"), "{text}");
+        assert!(text.contains("18 blocks") && text.contains("for 1 no number"), "{text}");
+        let zero = Estimate { ratio: None, ci95: None, ..estimate(Verdict::NotResolved, 6, None) };
+        let text = open(&[&hard, &zero]).unwrap();
+        assert!(text.contains("1 without a ratio") && !text.contains("no number"), "{text}");
         let text = open(&[&estimate(Verdict::NotResolved, 2, None)]).unwrap();
-        assert!(text.contains("no interval") && !text.contains("machine"), "{text}");
+        assert!(text.contains("no interval") && !text.contains("hardest"), "{text}");
     }
 }
