@@ -3,7 +3,7 @@
 //! A sample is the figure of one measured case that counts, in a step whose work was done in full:
 //! who did less was not faster.
 
-use crate::result::{CaseResult, RunReport};
+use crate::result::{CaseResult, RunReport, Status};
 
 /// Which figure: of a step, or of the whole case.
 #[derive(Clone, Copy, Debug)]
@@ -37,10 +37,25 @@ impl Figure<'_> {
         cases.iter().filter_map(|(old, new)| Some((self.of(old)?, self.of(new)?))).collect()
     }
 
+    /// Whether the work that it is of was done in full in any of these cases.
+    pub fn was_done(self, cases: &[&CaseResult]) -> bool {
+        let done = |case: &&CaseResult| match self.step {
+            Some(name) => case.step(name).is_some_and(|step| !step.cut_short()),
+            None => true,
+        };
+        cases.iter().any(done)
+    }
+
     /// In all of these cases.
     pub fn samples(self, cases: &[&CaseResult]) -> Vec<f64> {
         cases.iter().filter_map(|case| self.of(case)).collect()
     }
+}
+
+/// Whether a configuration was tried at all.
+pub(super) fn ran(report: &RunReport, configuration: &str) -> bool {
+    let mut own = report.cases.iter().filter(|case| case.configuration.id == configuration);
+    own.any(|case| case.status != Status::NotRun)
 }
 
 /// The measured cases of a configuration that count. The warm-up is none of them.

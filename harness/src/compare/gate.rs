@@ -8,7 +8,8 @@ use std::fmt;
 
 use super::between;
 use super::figure::Figure;
-use super::within::{self, ratio, sides};
+use super::ratio::Ratio;
+use super::within::{self, is_gap, ratio, sides};
 use crate::error::{Error, Result};
 use crate::names::unknown;
 use crate::result::{GateResult, GateVerdict, RunReport};
@@ -168,7 +169,9 @@ pub fn judge_within(gates: &[Gate], report: &RunReport) -> Result<Vec<GateResult
         let places = steps.iter().filter(|step| gate.is_for(**step, &gate.metric));
         let places = places.flat_map(|step| candidates.iter().map(move |candidate| (*step, *candidate)));
         let results = places.filter_map(|(step, candidate)| {
-            let plain = ratio(report, baseline, candidate, Figure { step, key: &gate.metric })?;
+            let figure = Figure { step, key: &gate.metric };
+            let gap = || is_gap(report, baseline, candidate, figure).then(|| Ratio::without(0));
+            let plain = ratio(report, baseline, candidate, figure).or_else(gap)?;
             let word = words.iter().find(|(it, _)| {
                 Some(it.step.as_str()) == step && it.candidate == candidate && it.metric == gate.metric
             });
@@ -201,7 +204,7 @@ mod tests {
     use super::*;
     use crate::compare::example::{run, wobble};
     use crate::error::Kind;
-    use crate::result::Verdict;
+    use crate::result::{CaseResult, EndedWord, Status, Verdict};
 
     const KNOWN: [&str; 5] = ["synced_s", "returned_s", "space_used_bytes", "files_created_count", "mkfs_s"];
 
@@ -343,6 +346,52 @@ mod tests {
         assert_eq!(results[3].step, None);
         let two = judge_within(&gates("space_used_bytes<=1"), &measured("one", 2, [1.0; 2], 4096.0)).unwrap();
         assert_eq!((two[0].estimate.ci95, two[0].outcome), (None, Holds), "nothing scatters");
+    }
+
+    /// A configuration or a step that failed cannot be slower, so its gate would hold by silence.
+    #[test]
+    fn a_figure_that_one_side_lacks_leaves_its_gate_undecided() {
+        use GateVerdict::{Holds, Undecided};
+        let lose: [fn(&mut CaseResult); 3] = [
+            |case| case.status = Status::Invalid,
+            |case| case.steps.clear(),
+            |case| case.steps[0].ended = EndedWord::Limit,
+        ];
+        for (lose, run_id) in lose.into_iter().flat_map(|lose| [(lose, "second"), (lose, "one")]) {
+            let whole = measured("one", 6, [1.0; 2], 4096.0);
+            let mut lost = measured(run_id, 6, [1.0; 2], 4096.0);
+            lost.cases.iter_mut().filter(|case| case.configuration.id == "b").for_each(lose);
+            for (base, new) in [(&whole, &lost), (&lost, &whole)] {
+                let all = gates("synced_s<=9,files_created_count<=1");
+                let results = judge_changes(&all, base, new).unwrap();
+                assert_eq!(outcomes(&results), [Holds, Undecided, Holds, Undecided], "{results:?}");
+                assert_eq!((results[1].estimate.n, results[1].estimate.ratio), (0, None));
+            }
+            let results = judge_within(&gates("synced_s<=9"), &lost).unwrap();
+            assert_eq!(outcomes(&results), [Undecided]);
+        }
+    }
+
+    #[test]
+    fn what_did_not_run_or_is_not_told_there_is_no_part_of_a_gate() {
+        let whole = measured("one", 6, [1.0; 2], 4096.0);
+        let mut part = measured("second", 6, [1.0; 2], 4096.0);
+        part.cases
+            .iter_mut()
+            .filter(|it| it.configuration.id == "b")
+            .for_each(|it| it.status = Status::NotRun);
+        let results = judge_changes(&gates("synced_s<=9"), &whole, &part).unwrap();
+        assert_eq!(outcomes(&results), [GateVerdict::Holds]);
+        assert!(judge_within(&gates("synced_s<=9"), &part).is_err(), "nothing is left to guard");
+        let mut silent = measured("one", 6, [1.0; 2], 4096.0);
+        for case in silent.cases.iter_mut().filter(|case| case.configuration.id == "b") {
+            case.steps[0].metrics.0.remove("synced_s");
+        }
+        assert!(judge_within(&gates("synced_s<=9"), &silent).is_err());
+        let mut apart = measured("one", 6, [1.0; 2], 4096.0);
+        apart.cases.retain(|case| (case.block % 2 == 0) == (case.configuration.id == "b"));
+        let results = judge_within(&gates("synced_s<=9"), &apart).unwrap();
+        assert_eq!(outcomes(&results), [GateVerdict::Undecided], "no block has both");
     }
 
     #[test]

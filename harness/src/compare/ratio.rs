@@ -131,7 +131,8 @@ impl Ratio {
         Self { estimate: Estimate { ratio, ci95, ..Estimate::default() }, evidence }.counted(n)
     }
 
-    fn without(n: usize) -> Self {
+    /// Of so many samples that have no ratio.
+    pub fn without(n: usize) -> Self {
         Self::scattered(n, None, None)
     }
 

@@ -3,10 +3,10 @@
 //! They are paired by block: what disturbs a whole block, such as a neighbour of the machine, is in
 //! both figures and cancels in their ratio.
 
-use super::figure::{Figure, cases, looks, paired};
+use super::figure::{Figure, cases, looks, paired, ran};
 use super::ratio::Ratio;
 use super::verdict::judge;
-use crate::result::{CaseResult, Comparison, Estimate, HEADLINE, RunReport, Status, Verdict};
+use crate::result::{CaseResult, Comparison, Estimate, HEADLINE, RunReport, Verdict};
 
 /// Every configuration against the first that ran, for every step and headline metric that both have.
 #[must_use]
@@ -36,10 +36,7 @@ pub(super) fn judged(report: &RunReport) -> Vec<(Comparison, Ratio)> {
 /// The baseline and what is compared with it: the first configuration that could run here, and the
 /// others that could. What is missing on a machine must not take all comparisons with it.
 pub(super) fn sides(report: &RunReport) -> Option<(&str, Vec<&str>)> {
-    let ran = |id: &&str| {
-        report.cases.iter().any(|case| case.configuration.id == *id && case.status != Status::NotRun)
-    };
-    let mut ids = report.configuration_ids().into_iter().filter(ran);
+    let mut ids = report.configuration_ids().into_iter().filter(|id| ran(report, id));
     Some((ids.next()?, ids.collect()))
 }
 
@@ -78,11 +75,21 @@ pub(super) fn ratio(report: &RunReport, baseline: &str, candidate: &str, figure:
     Some(ratio)
 }
 
+/// Whether two configurations that ran should have had this ratio: one has the figure, and the other
+/// did not end the work of it, or not in the same block. A figure that a file system does not tell is
+/// no gap.
+pub(super) fn is_gap(report: &RunReport, baseline: &str, candidate: &str, figure: Figure) -> bool {
+    let sides = [baseline, candidate].map(|id| cases(report, id));
+    let has = |side: &Vec<&CaseResult>| !figure.samples(side).is_empty();
+    sides.iter().any(has)
+        && sides.iter().all(|side| has(side) || !figure.was_done(side))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::compare::example::{case, run, wobble};
-    use crate::result::{EndedWord, MARGIN};
+    use crate::result::{EndedWord, MARGIN, Status};
 
     fn only(report: &RunReport) -> Estimate {
         let found = within(report);

@@ -18,7 +18,7 @@ pub(super) fn write(title: &str, changes: &Changes, gates: &[GateResult], page: 
     }
     let all: Vec<&Change> = changes.changes.iter().filter(|change| is_told(&change.metric, gates)).collect();
     let (zero, told): (Vec<&Change>, Vec<_>) =
-        all.into_iter().partition(|change| change.old == 0.0 && change.new == 0.0);
+        all.into_iter().partition(|change| change.old == Some(0.0) && change.new == Some(0.0));
     if told.is_empty() {
         return page.line("  No figure is in both runs.", 4);
     }
@@ -83,7 +83,10 @@ fn table(told: &[&Change], page: &mut Page) {
 
 fn row(change: &Change) -> Vec<String> {
     let estimate = &change.estimate;
-    let shown = |value| unbroken(&human::by_key(&change.metric, value));
+    let shown = |value: Option<f64>| {
+        value.map_or_else(|| "-".into(), |value| unbroken(&human::by_key(&change.metric, value)))
+    };
+    let freed = |value: Option<f64>| value.is_some_and(|value| value < 0.0);
     vec![
         change.configuration.clone(),
         change.step.clone().unwrap_or_else(|| "-".into()),
@@ -92,7 +95,7 @@ fn row(change: &Change) -> Vec<String> {
         shown(change.new),
         verdict::ratio(estimate),
         verdict::interval(estimate).unwrap_or_else(|| "-".into()),
-        verdict::cell(&change.metric, change.old < 0.0 && change.new < 0.0, estimate),
+        verdict::cell(&change.metric, freed(change.old) && freed(change.new), estimate),
     ]
 }
 
