@@ -57,6 +57,22 @@ fn accepted_facts_agree_and_accepting_again_changes_nothing() {
 }
 
 #[test]
+fn a_place_that_cannot_be_written_is_a_mistake_of_the_caller() {
+    let place = "/no/such/folder/file.json";
+    let run = recorded();
+    let all: [&[&std::ffi::OsStr]; 2] = [
+        &["verify".as_ref(), run.as_ref(), "--against".as_ref(), place.as_ref(), "--accept".as_ref()],
+        &["compare".as_ref(), run.as_ref(), run.as_ref(), "--json".as_ref(), place.as_ref()],
+    ];
+    for arguments in all {
+        let output = Command::new(env!("CARGO_BIN_EXE_fsduel")).args(arguments).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{told}");
+        assert!(told.contains(place) && told.contains("next: give a folder that exists"), "{told}");
+    }
+}
+
+#[test]
 fn one_changed_count_exits_with_3_and_names_the_field() {
     let (_folder, path) = accepted("facts.json");
     let mut golden: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
