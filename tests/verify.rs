@@ -157,3 +157,25 @@ fn files_that_are_no_facts_exit_with_2_and_name_the_file() {
     assert_eq!(code, 2);
     assert!(wrong.contains("--accept to make it"), "{wrong}");
 }
+
+/// What a run stores can be asked for: a gate, a claim and the list of metrics know the same keys.
+#[test]
+fn every_documented_metric_of_a_step_can_stand_in_a_claim() {
+    let fsduel =
+        |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_fsduel")).args(arguments).output().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let suite = folder.path().join("suite.toml");
+    let listed = String::from_utf8(fsduel(&["list", "metrics"]).stdout).unwrap();
+    assert!(listed.contains("synced_s") && listed.contains("recovered_s"), "{listed}");
+    for key in ["synced_s", "recovered_s", "second_file_size_bytes"] {
+        let text = format!(
+            "[suite]\nname = \"mine\"\ntitle = \"Mine\"\n[defaults]\nsize = \"512MiB\"\n\
+             [[filesystem]]\nname = \"ext4\"\n[[step]]\nname = \"fill\"\nworkload = \"fill-until-enospc\"\n\
+             [[claim]]\nid = \"a\"\ntext = \"A\"\nholds = \"fill.{key}[ext4] > 0\"\n"
+        );
+        fs::write(&suite, text).unwrap();
+        let output = fsduel(&["run", suite.to_str().unwrap(), "--dry-run"]);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(!told.contains("unknown metric"), "{key}: {told}");
+    }
+}
