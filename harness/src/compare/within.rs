@@ -81,8 +81,7 @@ pub(super) fn ratio(report: &RunReport, baseline: &str, candidate: &str, figure:
 pub(super) fn is_gap(report: &RunReport, baseline: &str, candidate: &str, figure: Figure) -> bool {
     let sides = [baseline, candidate].map(|id| cases(report, id));
     let has = |side: &Vec<&CaseResult>| !figure.samples(side).is_empty();
-    sides.iter().any(has)
-        && sides.iter().all(|side| has(side) || !figure.was_done(side))
+    sides.iter().any(has) && sides.iter().all(|side| has(side) || !figure.was_done(side))
 }
 
 #[cfg(test)]
