@@ -65,7 +65,8 @@ fn is_special(path: &Path) -> bool {
 
 /// The file that `path` means: a link stays, and what it points to is replaced.
 fn target(path: &Path) -> PathBuf {
-    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+    let missing = || fs::read_link(path).map_or_else(|_| path.to_owned(), |to| folder(path).join(to));
+    fs::canonicalize(path).unwrap_or_else(|_| missing())
 }
 
 /// Whether `path` is, or will be, a plain file: only beside one is there a place for others.
@@ -193,6 +194,10 @@ mod tests {
         write(&link, |out| out.write_all(b"new").cannot(|| "test".into())).unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "new");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        fs::remove_file(&file).unwrap();
+        write(&link, |out| out.write_all(b"again").cannot(|| "test".into())).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink(), "even if that is missing");
+        assert_eq!(fs::read_to_string(&file).unwrap(), "again");
     }
 
     #[test]

@@ -207,7 +207,8 @@ fn resolve(suite: &Suite, options: &Options) -> Result<Resolved> {
     let filesystems: Vec<&str> = fs::ALL.iter().map(|filesystem| filesystem.name()).collect();
     let workloads: Vec<KnownWorkload> = workload::ALL.iter().map(known).collect();
     let keys = |metrics: &'static [Metric]| metrics.iter().map(|metric| metric.key);
-    let metrics: Vec<&str> = measure::ALL.iter().flat_map(|row| keys(row.metrics())).collect();
+    let of_a_step = measure::ALL.iter().map(|row| row.metrics()).chain([measure::OF_A_FILL]);
+    let metrics: Vec<&str> = of_a_step.flat_map(keys).collect();
     let case_metrics: Vec<&str> = keys(measure::OF_A_CASE).collect();
     let known = Known {
         filesystems: &filesystems,

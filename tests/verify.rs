@@ -57,6 +57,22 @@ fn accepted_facts_agree_and_accepting_again_changes_nothing() {
 }
 
 #[test]
+fn a_place_that_cannot_be_written_is_a_mistake_of_the_caller() {
+    let place = "/no/such/folder/file.json";
+    let run = recorded();
+    let all: [&[&std::ffi::OsStr]; 2] = [
+        &["verify".as_ref(), run.as_ref(), "--against".as_ref(), place.as_ref(), "--accept".as_ref()],
+        &["compare".as_ref(), run.as_ref(), run.as_ref(), "--json".as_ref(), place.as_ref()],
+    ];
+    for arguments in all {
+        let output = Command::new(env!("CARGO_BIN_EXE_fsduel")).args(arguments).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{told}");
+        assert!(told.contains(place) && told.contains("next: give a folder that exists"), "{told}");
+    }
+}
+
+#[test]
 fn one_changed_count_exits_with_3_and_names_the_field() {
     let (_folder, path) = accepted("facts.json");
     let mut golden: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
@@ -140,4 +156,26 @@ fn files_that_are_no_facts_exit_with_2_and_name_the_file() {
     let (code, _, wrong) = verify(&recorded(), &folder.path().join("missing.json"), &[]);
     assert_eq!(code, 2);
     assert!(wrong.contains("--accept to make it"), "{wrong}");
+}
+
+/// What a run stores can be asked for: a gate, a claim and the list of metrics know the same keys.
+#[test]
+fn every_documented_metric_of_a_step_can_stand_in_a_claim() {
+    let fsduel =
+        |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_fsduel")).args(arguments).output().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let suite = folder.path().join("suite.toml");
+    let listed = String::from_utf8(fsduel(&["list", "metrics"]).stdout).unwrap();
+    assert!(listed.contains("synced_s") && listed.contains("recovered_s"), "{listed}");
+    for key in ["synced_s", "recovered_s", "second_file_size_bytes"] {
+        let text = format!(
+            "[suite]\nname = \"mine\"\ntitle = \"Mine\"\n[defaults]\nsize = \"512MiB\"\n\
+             [[filesystem]]\nname = \"ext4\"\n[[step]]\nname = \"fill\"\nworkload = \"fill-until-enospc\"\n\
+             [[claim]]\nid = \"a\"\ntext = \"A\"\nholds = \"fill.{key}[ext4] > 0\"\n"
+        );
+        fs::write(&suite, text).unwrap();
+        let output = fsduel(&["run", suite.to_str().unwrap(), "--dry-run"]);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(!told.contains("unknown metric"), "{key}: {told}");
+    }
 }

@@ -92,12 +92,17 @@ fn as_f64(count: usize) -> f64 {
     u32::try_from(count).map(f64::from).unwrap()
 }
 
-/// Series of `fixtures/noise/series.json`: each a metric of a step in 24 runs.
+/// Series of `fixtures/noise/series.json`, each a metric of a step in 24 runs, as factors of its mean.
 fn recorded() -> Vec<Vec<f64>> {
     let file: Value = serde_json::from_str(include_str!("../../fixtures/noise/series.json")).unwrap();
     let steps = file["steps"].as_object().unwrap().values();
     let series = steps.flat_map(|step| step.as_object().unwrap().values());
-    series.map(|series| serde_json::from_value(series.clone()).unwrap()).collect()
+    let factors = |series: &Value| {
+        let values: Vec<f64> = serde_json::from_value(series.clone()).unwrap();
+        let mean = values.iter().sum::<f64>() / as_f64(values.len());
+        values.into_iter().map(|value| value / mean).collect()
+    };
+    series.map(factors).collect()
 }
 
 /// One run, of which more and more blocks are seen.
@@ -141,11 +146,10 @@ impl Run {
         match repeat {
             Repeat::Times(times) => self.after(times),
             Repeat::Auto => {
-                let looks = Repeat::LOOKS.into_iter().map(|look| self.after(look));
                 let mut last = vec![];
-                for comparisons in looks {
-                    last = comparisons;
-                    if resolved(&last) {
+                for look in Repeat::LOOKS {
+                    last = self.after(look);
+                    if resolved(&self.report) {
                         break;
                     }
                 }

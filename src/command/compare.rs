@@ -7,6 +7,7 @@ use fsduel_harness::Result;
 use fsduel_harness::result::RunReport;
 
 use crate::cli::CompareArguments;
+use crate::command::gates;
 use crate::command::report::read;
 use crate::destination::{self, to_stdout};
 use crate::{exit, parts};
@@ -14,10 +15,12 @@ use crate::{exit, parts};
 /// Show every change with its interval; the code tells what became of the gates.
 pub fn compare(arguments: &CompareArguments) -> Result<u8> {
     let gates = arguments.gate.as_deref().map(parts::gates).transpose()?.unwrap_or_default();
+    let json = arguments.json.as_deref();
+    json.filter(|path| *path != Path::new("-")).map(destination::test).transpose()?;
     let (base, new) = (read(&arguments.base)?, read(&arguments.new)?);
     let changes = parts::changes(&base, &new)?;
     let judged = parts::gates_of_changes(&gates, &base, &new)?;
-    match arguments.json.as_deref() {
+    match json {
         Some(path) if path == Path::new("-") => {
             to_stdout(|out| parts::write_changes_as_json(&changes, &judged, out))?;
         }
@@ -29,6 +32,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<u8> {
             to_stdout(|out| parts::write_changes(&title, &changes, &judged, out))?;
         }
     }
+    gates::tell(&judged);
     Ok(exit::first(judged.iter().map(exit::of_gate)))
 }
 

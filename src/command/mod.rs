@@ -2,6 +2,7 @@
 
 pub mod compare;
 pub mod doctor;
+pub mod gates;
 pub mod gc;
 pub mod list;
 pub mod manual;

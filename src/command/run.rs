@@ -11,6 +11,7 @@ use fsduel_harness::result::RunReport;
 use fsduel_harness::{Error, Result};
 
 use crate::cli::{Results, RunArguments};
+use crate::command::gates;
 use crate::command::report::{or_default, write_all};
 use crate::destination::{self, ReportTo, to_stdout};
 use crate::progress::{self, Progress};
@@ -90,6 +91,7 @@ fn one(results: &Results, plan: &parts::Plan, against: &Against) -> Result<u8> {
     })?;
     partial.map(Partial::remove).transpose()?;
     write_all(&report, &shown(results))?;
+    gates::tell(&report.gates);
     let asked = exit::Asked { named: plan.named, require_all: plan.require_all, signal: parts::signal() };
     // What was measured is stored and shown, whatever it can be compared with.
     code_of(judged, exit::code(&report, asked))

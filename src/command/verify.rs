@@ -118,6 +118,7 @@ fn accept(arguments: &VerifyArguments, run: &RunReport, known: Option<Parsed>) -
     if let Some(code) = refused(run) {
         return Ok(code);
     }
+    destination::test(&arguments.against)?;
     let golden = Golden::of_run(run)?;
     let compared = facts::compare(&golden, run)?;
     let path = &arguments.against;

@@ -4,14 +4,15 @@
 //! equal for certain. Two runs share no blocks: their samples are independent.
 
 use super::differences::{differences, same_work};
-use super::figure::{Figure, cases, looks, paired};
+use super::figure::{Figure, cases, looks, paired, ran};
 use super::ratio::Ratio;
 use super::verdict::judge;
 use crate::error::Result;
 use crate::result::{CaseResult, Change, Changes, HEADLINE, RunReport};
 use crate::stats::median;
 
-/// Every figure that both runs have, new to old.
+/// Every figure of the configurations that ran in both, new to old. One that only one of them has, as
+/// of a step that failed in the other, is told with what there is: a gate for it cannot hold.
 ///
 /// # Errors
 ///
@@ -46,34 +47,53 @@ pub(super) fn in_both<'a>(base: &RunReport, new: &'a RunReport) -> Vec<&'a str> 
 }
 
 fn of_configuration(base: &RunReport, new: &RunReport, id: &str) -> Vec<(Change, Ratio)> {
+    if !ran(base, id) || !ran(new, id) {
+        return vec![];
+    }
     let (old_cases, new_cases) = (cases(base, id), cases(new, id));
     let same_run = base.run_id == new.run_id;
-    let change = |(step, key): &(Option<String>, String)| {
-        let figure = Figure { step: step.as_deref(), key };
+    let change = |(step, key): (Option<String>, String)| {
+        let figure = Figure { step: step.as_deref(), key: &key };
         let (old, new, ratio) = match same_run {
-            true => of_one_run(figure, &old_cases, &new_cases)?,
-            false => of_two_runs(figure, &old_cases, &new_cases)?,
+            true => of_one_run(figure, &old_cases, &new_cases),
+            false => of_two_runs(figure, &old_cases, &new_cases),
         };
-        let (configuration, step, metric) = (id.to_owned(), step.clone(), key.clone());
-        Some((Change { configuration, step, metric, old, new, estimate: ratio.estimate }, ratio))
+        let estimate = ratio.estimate;
+        let change = Change { configuration: id.to_owned(), step, metric: key, old, new, estimate };
+        (old.is_some() || new.is_some()).then_some((change, ratio))
     };
-    figures(&new_cases).iter().filter_map(change).collect()
+    figures(&[new_cases.as_slice(), &old_cases].concat()).into_iter().filter_map(change).collect()
 }
 
-fn of_one_run(figure: Figure, old: &[&CaseResult], new: &[&CaseResult]) -> Option<(f64, f64, Ratio)> {
+/// Old and new median, and the ratio.
+type Sides = (Option<f64>, Option<f64>, Ratio);
+
+/// Without a pair, of what each side has.
+fn of_one_run(figure: Figure, old: &[&CaseResult], new: &[&CaseResult]) -> Sides {
     let pairs = figure.pairs(&paired(old, new, |case: &CaseResult| &case.id));
+    if pairs.is_empty() {
+        return (median(figure.samples(old)), median(figure.samples(new)), Ratio::without(0));
+    }
     let (old_values, new_values) = pairs.iter().copied().unzip();
     let ratio = match pairs.iter().all(|(old, new)| old == new) {
         true => Ratio::same(pairs.len()),
         false => Ratio::of_pairs(&pairs, figure.is_fact(old)),
     };
-    Some((median(old_values)?, median(new_values)?, ratio))
+    sides(figure, old_values, new_values, ratio)
 }
 
-fn of_two_runs(figure: Figure, old: &[&CaseResult], new: &[&CaseResult]) -> Option<(f64, f64, Ratio)> {
+fn of_two_runs(figure: Figure, old: &[&CaseResult], new: &[&CaseResult]) -> Sides {
     let (old_values, new_values) = (figure.samples(old), figure.samples(new));
-    let ratio = Ratio::of_samples(&old_values, &new_values, figure.is_fact(old));
-    Some((median(old_values)?, median(new_values)?, ratio))
+    let ratio = match old_values.is_empty() || new_values.is_empty() {
+        true => Ratio::without(0),
+        false => Ratio::of_samples(&old_values, &new_values, figure.is_fact(old)),
+    };
+    sides(figure, old_values, new_values, ratio)
+}
+
+fn sides(figure: Figure, old: Vec<f64>, new: Vec<f64>, ratio: Ratio) -> Sides {
+    let ratio = ratio.without_a_word_if(figure.is_too_short(old.clone(), new.clone()));
+    (median(old), median(new), ratio)
 }
 
 /// Every figure of these cases: of each step its metrics, then the facts that are numbers; last
@@ -100,7 +120,7 @@ mod tests {
     use super::*;
     use crate::compare::example::{run, wobble};
     use crate::error::Kind;
-    use crate::result::{EndedWord, Verdict};
+    use crate::result::{EndedWord, Estimate, Verdict};
 
     /// A run of its own; `slower` is a factor of its times.
     fn of(run_id: &str, blocks: u32, seed: u32, slower: f64) -> RunReport {
@@ -160,7 +180,7 @@ mod tests {
         new.cases[0].steps[0].facts.files_created_count = Some(12);
         let found = between(&base, &new).unwrap();
         let files = change(&found, "a", "files_created_count");
-        assert_eq!((files.old, files.new, files.estimate.ci95), (10.0, 12.0, Some([1.2; 2])));
+        assert_eq!((files.old, files.new, files.estimate.ci95), (Some(10.0), Some(12.0), Some([1.2; 2])));
         for metric in ["synced_s", "space_used_bytes"] {
             let one = change(&found, "a", metric).estimate;
             assert_eq!((one.ci95, one.verdict), (None, Some(Verdict::NotResolved)), "{metric}");
@@ -246,7 +266,10 @@ mod tests {
             case.steps[0].ended = EndedWord::Limit;
         }
         let found = between(&base, &new).unwrap();
-        assert!(!found.changes.iter().any(|it| it.configuration == "a" && it.step.is_some()), "{found:?}");
+        let lost = change(&found, "a", "synced_s");
+        assert!(lost.old.is_some() && lost.new.is_none(), "{lost:?}");
+        let nothing = Estimate { verdict: Some(Verdict::NotResolved), ..Estimate::default() };
+        assert_eq!(lost.estimate, nothing);
         assert_eq!(found.differences, ["a has figures of files in the base only"]);
     }
 }

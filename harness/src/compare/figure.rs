@@ -3,7 +3,10 @@
 //! A sample is the figure of one measured case that counts, in a step whose work was done in full:
 //! who did less was not faster.
 
-use crate::result::{CaseResult, RunReport};
+use crate::result::{CaseResult, RunReport, Status};
+use crate::stats::median;
+
+const KERNEL_CPU: &str = "kernel_cpu_s";
 
 /// Which figure: of a step, or of the whole case.
 #[derive(Clone, Copy, Debug)]
@@ -12,7 +15,18 @@ pub(super) struct Figure<'a> {
     pub key: &'a str,
 }
 
+/// Processor time in the kernel is told apart from that in the program by samples, at a tick of 4 ms
+/// on most kernels (1 to 10). Of less than ten of them, the share is a matter of luck. Source: Linux
+/// `kernel/sched/cputime.c`, `cputime_adjust`.
+const TEN_TICKS_S: f64 = 0.04;
+
 impl Figure<'_> {
+    /// Whether one side is shorter than the kernel can measure.
+    pub fn is_too_short(self, old: Vec<f64>, new: Vec<f64>) -> bool {
+        let short = |side| median(side).is_some_and(|middle| middle < TEN_TICKS_S);
+        self.key == KERNEL_CPU && (short(old) || short(new))
+    }
+
     /// In one case.
     pub fn of(self, case: &CaseResult) -> Option<f64> {
         let value = match self.step {
@@ -37,10 +51,25 @@ impl Figure<'_> {
         cases.iter().filter_map(|(old, new)| Some((self.of(old)?, self.of(new)?))).collect()
     }
 
+    /// Whether the work that it is of was done in full in any of these cases.
+    pub fn was_done(self, cases: &[&CaseResult]) -> bool {
+        let done = |case: &&CaseResult| match self.step {
+            Some(name) => case.step(name).is_some_and(|step| !step.cut_short()),
+            None => true,
+        };
+        cases.iter().any(done)
+    }
+
     /// In all of these cases.
     pub fn samples(self, cases: &[&CaseResult]) -> Vec<f64> {
         cases.iter().filter_map(|case| self.of(case)).collect()
     }
+}
+
+/// Whether a configuration was tried at all.
+pub(super) fn ran(report: &RunReport, configuration: &str) -> bool {
+    let mut own = report.cases.iter().filter(|case| case.configuration.id == configuration);
+    own.any(|case| case.status != Status::NotRun)
 }
 
 /// The measured cases of a configuration that count. The warm-up is none of them.

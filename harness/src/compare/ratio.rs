@@ -89,6 +89,19 @@ impl Ratio {
         Self::scattered(fewer, mean(&new).zip(mean(&old)).map(|(new, old)| new - old), scatter)
     }
 
+    /// The same ratio, and no word about it, if so.
+    pub fn without_a_word_if(mut self, unknowable: bool) -> Self {
+        if unknowable && matches!(self.evidence, Evidence::Scatter(_)) {
+            self.evidence = Evidence::None;
+        }
+        self
+    }
+
+    /// Whether there is, or with more samples could be, a word about it.
+    pub fn can_have_a_word(&self) -> bool {
+        !matches!(self.evidence, Evidence::None)
+    }
+
     /// The same measurement on both sides: equal, however often it was made.
     pub fn same(n: usize) -> Self {
         Self::exact(&vec![1.0; n], &vec![1.0; n], true).unwrap_or_else(|| Self::without(n))
@@ -131,7 +144,8 @@ impl Ratio {
         Self { estimate: Estimate { ratio, ci95, ..Estimate::default() }, evidence }.counted(n)
     }
 
-    fn without(n: usize) -> Self {
+    /// Of so many samples that have no ratio.
+    pub fn without(n: usize) -> Self {
         Self::scattered(n, None, None)
     }
 

@@ -3,10 +3,10 @@
 //! They are paired by block: what disturbs a whole block, such as a neighbour of the machine, is in
 //! both figures and cancels in their ratio.
 
-use super::figure::{Figure, cases, looks, paired};
+use super::figure::{Figure, cases, looks, paired, ran};
 use super::ratio::Ratio;
 use super::verdict::judge;
-use crate::result::{CaseResult, Comparison, Estimate, HEADLINE, RunReport, Status, Verdict};
+use crate::result::{CaseResult, Comparison, Estimate, HEADLINE, RunReport, Verdict};
 
 /// Every configuration against the first that ran, for every step and headline metric that both have.
 #[must_use]
@@ -15,12 +15,14 @@ pub fn within(report: &RunReport) -> Vec<Comparison> {
 }
 
 /// Whether there is a word about every comparison that more blocks could bring one. A figure that was
-/// 0 in some block and not in others has no ratio, and never will have one.
+/// 0 in some block and not in others has no ratio, and one that is too short to be known has no word,
+/// however many blocks there are.
 #[must_use]
-pub fn resolved(comparisons: &[Comparison]) -> bool {
-    let open =
-        |estimate: &Estimate| estimate.verdict == Some(Verdict::NotResolved) && estimate.ratio.is_some();
-    !comparisons.iter().any(|comparison| open(&comparison.estimate))
+pub fn resolved(report: &RunReport) -> bool {
+    let open = |(comparison, ratio): &(Comparison, Ratio)| {
+        comparison.estimate.verdict == Some(Verdict::NotResolved) && ratio.can_have_a_word()
+    };
+    !judged(report).iter().any(open)
 }
 
 /// All comparisons, with what their words rest on.
@@ -36,10 +38,7 @@ pub(super) fn judged(report: &RunReport) -> Vec<(Comparison, Ratio)> {
 /// The baseline and what is compared with it: the first configuration that could run here, and the
 /// others that could. What is missing on a machine must not take all comparisons with it.
 pub(super) fn sides(report: &RunReport) -> Option<(&str, Vec<&str>)> {
-    let ran = |id: &&str| {
-        report.cases.iter().any(|case| case.configuration.id == *id && case.status != Status::NotRun)
-    };
-    let mut ids = report.configuration_ids().into_iter().filter(ran);
+    let mut ids = report.configuration_ids().into_iter().filter(|id| ran(report, id));
     Some((ids.next()?, ids.collect()))
 }
 
@@ -75,14 +74,24 @@ pub(super) fn ratio(report: &RunReport, baseline: &str, candidate: &str, figure:
     if pairs.len() < 3 && !fact {
         ratio.estimate.ci95 = None;
     }
-    Some(ratio)
+    let (old, new) = pairs.into_iter().unzip();
+    Some(ratio.without_a_word_if(figure.is_too_short(old, new)))
+}
+
+/// Whether two configurations that ran should have had this ratio: one has the figure, and the other
+/// did not end the work of it, or not in the same block. A figure that a file system does not tell is
+/// no gap.
+pub(super) fn is_gap(report: &RunReport, baseline: &str, candidate: &str, figure: Figure) -> bool {
+    let sides = [baseline, candidate].map(|id| cases(report, id));
+    let has = |side: &Vec<&CaseResult>| !figure.samples(side).is_empty();
+    sides.iter().any(has) && sides.iter().all(|side| has(side) || !figure.was_done(side))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::compare::example::{case, run, wobble};
-    use crate::result::{EndedWord, MARGIN};
+    use crate::result::{EndedWord, MARGIN, Status};
 
     fn only(report: &RunReport) -> Estimate {
         let found = within(report);
@@ -212,7 +221,7 @@ mod tests {
         assert_eq!(fact.ci95, Some([1.0; 2]));
         assert!(of("a", "b", None, "mkfs_s").is_some());
         assert!(of("a", "b", Some("files"), "no_s").is_none());
-        assert!(resolved(&found), "all are equal");
+        assert!(resolved(&report), "all are equal");
     }
 
     #[test]
@@ -250,11 +259,26 @@ mod tests {
 
     #[test]
     fn what_can_never_have_a_ratio_keeps_no_run_waiting() {
-        let never = within(&pair("kernel_cpu_s", &[0.0, 0.1, 0.2, 0.1, 0.1], &[0.1, 0.1, 0.0, 0.2, 0.1]));
-        assert_eq!((never[0].estimate.verdict, never[0].estimate.ratio), (Some(Verdict::NotResolved), None));
+        let never = pair("synced_s", &[0.0, 0.1, 0.2, 0.1, 0.1], &[0.1, 0.1, 0.0, 0.2, 0.1]);
+        assert_eq!((only(&never).verdict, only(&never).ratio), (Some(Verdict::NotResolved), None));
         assert!(resolved(&never));
-        let noisy = within(&pair("kernel_cpu_s", &[0.1, 0.5, 0.1, 0.5, 0.2], &[0.5, 0.1, 0.4, 0.2, 0.1]));
-        assert!(!resolved(&noisy), "{noisy:?}");
+        let noisy = pair("synced_s", &[0.1, 0.5, 0.1, 0.5, 0.2], &[0.5, 0.1, 0.4, 0.2, 0.1]);
+        assert!(!resolved(&noisy));
+    }
+
+    #[test]
+    fn processor_time_of_a_few_ticks_has_a_ratio_but_no_word() {
+        let of = |seconds: f64| {
+            let noise = |block: u32| wobble(block) * seconds;
+            let old: Vec<f64> = (1..=9).map(noise).collect();
+            let new: Vec<f64> = (1..=9).map(|block| 3.0 * noise(block + 20)).collect();
+            let report = pair("kernel_cpu_s", &old, &new);
+            (only(&report), resolved(&report))
+        };
+        let (long, short) = (of(0.1), of(0.01));
+        assert_eq!((long.0.verdict, long.1), (Some(Verdict::More), true));
+        assert_eq!((short.0.verdict, short.0.needed_count), (Some(Verdict::NotResolved), None));
+        assert!(short.0.ci95.is_some() && short.1, "no run waits for it");
     }
 
     #[test]

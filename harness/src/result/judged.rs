@@ -67,10 +67,12 @@ pub struct Change {
     pub step: Option<String>,
     /// Key of the metric or fact.
     pub metric: String,
-    /// In the base: the median over its samples.
-    pub old: f64,
-    /// In the new run: the median over its samples.
-    pub new: f64,
+    /// In the base: the median over its samples; absent if it has none that counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub old: Option<f64>,
+    /// In the new run: the median over its samples; absent if it has none that counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new: Option<f64>,
     /// New to old.
     #[serde(flatten)]
     pub estimate: Estimate,
@@ -87,7 +89,7 @@ pub struct Changes {
     pub paired: bool,
     /// What differs between the runs beside the figures, a sentence each: kernel, tools, ...
     pub differences: Vec<String>,
-    /// Every figure that both have.
+    /// Every figure of what ran in both. One that a run lacks stays, with nothing to decide by.
     pub changes: Vec<Change>,
 }
 

@@ -196,9 +196,13 @@ pub fn data(bytes: f32) -> (String, &'static str) {
     }
 }
 
-/// `%.2f` of C: the nearest hundredth, ties to even. The product is exact for any `f32`.
+/// `%.2f` of C: the nearest hundredth, ties to even. The product is exact for any `f32`. What single
+/// precision cannot hold is `-`.
 #[must_use]
 pub fn hundredths(value: f32) -> String {
+    if !value.is_finite() {
+        return "-".into();
+    }
     format!("{:.2}", (f64::from(value) * 100.0).round_ties_even() / 100.0)
 }
 
@@ -239,6 +243,14 @@ mod tests {
         let bytes = |seconds| counts.byte_rates(seconds).map(|rate| data(rate.single()).0);
         assert_eq!(bytes(&lzo), ["29.53", "55.13"]);
         assert_eq!(bytes(&journal), ["11.60", "21.65"]);
+    }
+
+    #[test]
+    fn what_single_precision_cannot_hold_is_no_number() {
+        for value in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            let text = [data(value).0, hundredths(value)].concat().to_lowercase();
+            assert!(!text.contains("nan") && !text.contains("inf"), "{text}");
+        }
     }
 
     #[test]

@@ -98,7 +98,7 @@ impl Run<'_> {
     fn blocks(&mut self) -> (Next, u32) {
         let mut schedule = Schedule::new(self.plan.repeat, self.plan.budget);
         loop {
-            let resolved = || compare::resolved(&compare::within(&self.report));
+            let resolved = || compare::resolved(&self.report);
             let begun = Instant::now();
             match schedule.next(self.started.elapsed(), resolved) {
                 Next::Block(block) if self.goes_on() => self.block(block),

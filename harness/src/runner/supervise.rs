@@ -15,7 +15,7 @@ use crate::sys::spawn::{WorkerExit, WorkerProcess, spawn_worker};
 use crate::worker::WORKER_ARGUMENT;
 
 use super::RunEvent;
-use super::clock::{Clock, Turn};
+use super::clock::{self, Clock, Turn};
 
 /// How often signals and time limits are looked at while the worker says nothing.
 const LOOK: u16 = 100;
@@ -38,12 +38,25 @@ pub(super) fn supervise(
         Some(case) => *case,
         None => lost(spec, std::mem::take(&mut watch.steps), outcome, watch.clock.stopped.is_some()),
     };
-    if let Some(why) = watch.clock.stopped
-        && case.status == Status::Stopped
-    {
-        case.reason = Some(why);
+    if case.status == Status::Stopped {
+        let why = watch.clock.stopped.or_else(|| signal::seen().map(clock::signalled));
+        (case.status, case.reason) = stopped_by(why);
     }
     case
+}
+
+/// A case that ended early is stopped by the run; by anybody else it is an error, since no time limit
+/// ran out.
+fn stopped_by(why: Option<Reason>) -> (Status, Option<Reason>) {
+    let foreign = || Reason {
+        code: Reason::STOPPED.into(),
+        text: "another process sent the worker a signal to stop".into(),
+        next: Some("run again, and send signals to the runner only".into()),
+    };
+    match why {
+        Some(why) => (Status::Stopped, Some(why)),
+        None => (Status::Error, Some(foreign())),
+    }
 }
 
 fn start(spec: &CaseSpec) -> Result<WorkerProcess> {
@@ -231,6 +244,14 @@ mod tests {
     fn a_worker_that_was_killed_after_a_stop_is_stopped() {
         let case = lost(&spec(), vec![], Ok(WorkerExit::Signal(9)), true);
         assert_eq!(case.status, Status::Stopped);
+    }
+
+    #[test]
+    fn only_the_run_stops_a_case_and_a_foreign_signal_is_no_time_limit() {
+        let (status, reason) = stopped_by(Some(clock::signalled(Signal::SIGTERM)));
+        assert_eq!((status, reason.unwrap().code.as_str()), (Status::Stopped, "sigterm"));
+        let (status, reason) = stopped_by(None);
+        assert_eq!((status, reason.unwrap().code.as_str()), (Status::Error, Reason::STOPPED));
     }
 
     #[test]

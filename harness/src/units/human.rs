@@ -1,7 +1,7 @@
 //! Numbers as people read them, the same in tables and in claims.
 //!
 //! Sizes on a disk are powers of 1024, as `df -h` and `mkfs` have them; payload and rates are
-//! powers of 1000, as `dd` prints them.
+//! powers of 1000, as `dd` prints them. What is no number, as a rate of no time at all, is `-`.
 
 /// A size on a disk: `1.78 GiB`.
 #[must_use]
@@ -42,6 +42,9 @@ pub fn time(seconds: f64) -> String {
 /// Three significant digits, with commas from a thousand on.
 #[must_use]
 pub fn significant(value: f64) -> String {
+    if !value.is_finite() {
+        return "-".into();
+    }
     match value.abs() {
         above if above >= 99.95 => count(value),
         above if above >= 9.995 => format!("{value:.1}"),
@@ -54,6 +57,9 @@ pub fn significant(value: f64) -> String {
 /// A whole number with commas between thousands.
 #[must_use]
 pub fn count(value: f64) -> String {
+    if !value.is_finite() {
+        return "-".into();
+    }
     let digits = format!("{:.0}", value.abs());
     let sign = if value < 0.0 && digits != "0" { "-" } else { "" };
     let mut text = String::new();
@@ -101,6 +107,9 @@ type Show = fn(f64) -> String;
 #[must_use]
 pub fn by_key(key: &str, value: f64) -> String {
     let is_postmark = key.starts_with("postmark_");
+    if !value.is_finite() {
+        return "-".into();
+    }
     let units: [(&str, Show); 5] = [
         ("_bytes_per_s", if is_postmark { binary_rate } else { rate }),
         ("_per_s", |rate| format!("{}/s", significant(rate))),
@@ -152,6 +161,18 @@ mod tests {
         assert_eq!(time(0.0), "0 s");
         assert_eq!(ratio(0.015_87), "×0.0159");
         assert_eq!(ratio(0.623_4), "×0.623");
+    }
+
+    #[test]
+    fn what_is_no_number_is_never_printed_as_one() {
+        let all: [Show; 8] = [size, payload, time, significant, count, ratio, rate, binary_rate];
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            for show in all {
+                let text = show(value).to_lowercase();
+                assert!(!text.contains("nan") && !text.contains("inf"), "{text}");
+            }
+            assert_eq!(by_key("synced_s", value), "-");
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ use fsduel_harness::error::Cannot;
 
 use crate::destination::{give_to_caller, partial_of};
 use crate::parts::RunEvent;
+use crate::progress;
 
 /// `PATH.partial.jsonl`.
 pub struct Partial {
@@ -19,7 +20,8 @@ pub struct Partial {
 }
 
 impl Partial {
-    /// Begin the file beside `json`. One that an earlier run left there is replaced.
+    /// Begin the file beside `json`. What an earlier run, which did not end, left there is moved aside,
+    /// to `PATH.partial.jsonl.old`: it may be all that is known of an hour.
     ///
     /// # Errors
     ///
@@ -27,6 +29,7 @@ impl Partial {
     pub fn start(json: &Path) -> Result<Self> {
         let path = partial_of(json);
         let doing = || format!("write {}", path.display());
+        move_aside(&path)?;
         let file = File::create(&path).cannot(doing)?;
         give_to_caller(&path).cannot(doing)?;
         Ok(Self { path, file })
@@ -69,6 +72,19 @@ impl Partial {
     }
 }
 
+/// Only a file of that name that holds something.
+fn move_aside(path: &Path) -> Result<()> {
+    if !fs::symlink_metadata(path).is_ok_and(|found| found.is_file() && found.len() > 0) {
+        return Ok(());
+    }
+    let mut old = path.as_os_str().to_owned();
+    old.push(".old");
+    let old = PathBuf::from(old);
+    fs::rename(path, &old).cannot(|| format!("move {} aside", path.display()))?;
+    progress::line(&format!("note: {} of a run that did not end is now {}", path.display(), old.display()));
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use fsduel_harness::result::CaseResult;
@@ -94,5 +110,15 @@ mod tests {
         assert_eq!(ids, ["a/1", "a/1"]);
         partial.remove().unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_an_earlier_run_left_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| folder.path().join(name);
+        fs::write(file("run.json.partial.jsonl"), "an hour of work\n").unwrap();
+        let _new = Partial::start(&file("run.json")).unwrap();
+        assert_eq!(fs::read_to_string(file("run.json.partial.jsonl")).unwrap(), "");
+        assert_eq!(fs::read_to_string(file("run.json.partial.jsonl.old")).unwrap(), "an hour of work\n");
     }
 }

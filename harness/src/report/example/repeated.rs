@@ -131,8 +131,8 @@ pub(in crate::report) fn changes() -> (Changes, Vec<GateResult>) {
         configuration: configuration.into(),
         step: Some(step.into()),
         metric: metric.into(),
-        old,
-        new,
+        old: Some(old),
+        new: Some(new),
         estimate,
     };
     let slower = estimate([1.22, 1.31, 1.40], 6, Verdict::More, None);

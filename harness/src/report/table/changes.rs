@@ -18,7 +18,7 @@ pub(super) fn write(title: &str, changes: &Changes, gates: &[GateResult], page: 
     }
     let all = in_order(changes, gates);
     let (zero, told): (Vec<&Change>, Vec<_>) =
-        all.into_iter().partition(|change| change.old == 0.0 && change.new == 0.0);
+        all.into_iter().partition(|change| change.old == Some(0.0) && change.new == Some(0.0));
     if told.is_empty() {
         return page.line("  No figure is in both runs.", 4);
     }
@@ -81,7 +81,7 @@ fn word(change: &Change) -> Option<&'static str> {
 
 /// Whether space is given back on both sides.
 fn frees(change: &Change) -> bool {
-    change.old < 0.0 && change.new < 0.0
+    [change.old, change.new].into_iter().all(|value| value.is_some_and(|value| value < 0.0))
 }
 
 /// On a narrow terminal old and new stand in one column, the ratio above its interval.
@@ -107,7 +107,9 @@ fn table(told: &[&Change], page: &mut Page) {
 
 fn row(change: &Change) -> Vec<String> {
     let estimate = &change.estimate;
-    let shown = |value| unbroken(&human::by_key(&change.metric, value));
+    let shown = |value: Option<f64>| {
+        value.map_or_else(|| "-".into(), |value| unbroken(&human::by_key(&change.metric, value)))
+    };
     vec![
         change.configuration.clone(),
         change.step.clone().unwrap_or_else(|| "-".into()),

@@ -81,16 +81,25 @@ pub(super) fn open(all: &[&Estimate]) -> Option<String> {
             "{count} of {of} {are} not resolved: fewer than {INTERVAL_FROM} repetitions have no interval. {HOW}"
         ));
     }
-    let hardest = open.iter().filter_map(|estimate| estimate.needed_count).max();
+    // Beyond what `auto` would do, advice is no help.
+    let counts: Vec<u32> = open.iter().filter_map(|one| one.needed_count).collect();
+    let within_reach = counts.iter().filter(|count| **count <= REACH);
+    let reach = within_reach.clone().max().map(|most| (within_reach.count(), *most));
+    let beyond = counts.iter().filter(|count| **count > REACH).count();
     let hopeless = open.iter().filter(|one| one.needed_count.is_none() && one.ratio.is_some()).count();
     let without = open.iter().filter(|one| one.ratio.is_none()).count();
     let mut parts = vec![format!("{count} of {of} comparisons {are} not resolved")];
-    parts.extend(hardest.map(|n| format!("the hardest needs about {n} blocks (--repeat {n})")));
-    parts
-        .extend((hopeless > 0).then(|| format!("for {hopeless} no number of blocks is known that would do")));
+    parts.extend(reach.map(|(count, n)| format!("about {n} blocks (--repeat {n}) would do for {count}")));
+    parts.extend((beyond > 0).then(|| format!("{beyond} would need more than {REACH}")));
+    parts.extend(
+        (hopeless > 0).then(|| format!("{hopeless} too short or too close for any number of blocks")),
+    );
     parts.extend((without > 0).then(|| format!("{without} without a ratio: a figure was 0 in some block")));
     Some(format!("{}.", parts.join("; ")))
 }
+
+/// Blocks that somebody may wait for.
+const REACH: u32 = 40;
 
 /// How to get intervals.
 pub(super) const HOW: &str = "--repeat 5 or --repeat auto gives one.";
@@ -142,13 +151,20 @@ mod tests {
         let hardest = estimate(Verdict::NotResolved, 6, Some(40));
         assert_eq!(open(&[&easy]), None);
         let text = open(&[&easy, &hard, &hardest]).unwrap();
-        assert!(text.contains("2 of 3") && text.contains("about 40 blocks (--repeat 40)."), "{text}");
+        assert!(
+            text.contains("2 of 3") && text.contains("about 40 blocks (--repeat 40) would do for 2."),
+            "{text}"
+        );
         let text = open(&[&hard, &estimate(Verdict::NotResolved, 6, None)]).unwrap();
-        assert!(text.contains("18 blocks") && text.contains("for 1 no number"), "{text}");
+        assert!(
+            text.contains("18 blocks (--repeat 18) would do for 1;")
+                && text.contains("1 too short or too close"),
+            "{text}"
+        );
         let zero = Estimate { ratio: None, ci95: None, ..estimate(Verdict::NotResolved, 6, None) };
         let text = open(&[&hard, &zero]).unwrap();
-        assert!(text.contains("1 without a ratio") && !text.contains("no number"), "{text}");
+        assert!(text.contains("1 without a ratio") && !text.contains("too close"), "{text}");
         let text = open(&[&estimate(Verdict::NotResolved, 2, None)]).unwrap();
-        assert!(text.contains("no interval") && !text.contains("hardest"), "{text}");
+        assert!(text.contains("no interval") && !text.contains("would do"), "{text}");
     }
 }
