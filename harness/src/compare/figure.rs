@@ -21,10 +21,10 @@ pub(super) struct Figure<'a> {
 const TEN_TICKS_S: f64 = 0.04;
 
 impl Figure<'_> {
-    /// Whether one side is shorter than the kernel can measure.
+    /// Whether both sides are shorter than the kernel can measure.
     pub fn is_too_short(self, old: Vec<f64>, new: Vec<f64>) -> bool {
         let short = |side| median(side).is_some_and(|middle| middle < TEN_TICKS_S);
-        self.key == KERNEL_CPU && (short(old) || short(new))
+        self.key == KERNEL_CPU && short(old) && short(new)
     }
 
     /// In one case.
