@@ -177,7 +177,8 @@ fn warnings(plan: &Plan, report: &RunReport, (end, measured): (Next, u32)) -> Ve
                 format!("the budget of {budget} ended the run after {measured} of {times} blocks")
             }
             Repeat::Auto => {
-                format!("the budget of {budget} ended the run after {measured} blocks, undecided")
+                let blocks = if measured == 1 { "block" } else { "blocks" };
+                format!("the budget of {budget} ended the run after {measured} {blocks}, undecided")
             }
         };
         found.push(Warning { code: "budget".into(), text });
