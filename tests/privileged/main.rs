@@ -13,6 +13,7 @@ mod guard;
 mod lab;
 mod leaks;
 mod postmark;
+mod repeat;
 mod runs;
 mod stops;
 
@@ -35,6 +36,7 @@ fn main() {
     trials.extend(stops::trials());
     trials.extend(environment::trials());
     trials.extend(guard::trials());
+    trials.extend(repeat::trials());
     trials.extend(postmark::trials());
     trials.extend(golden::trials());
     let conclusion = libtest_mimic::run(&arguments, trials);
