@@ -16,7 +16,7 @@ use similar::TextDiff;
 use super::report;
 use crate::cli::VerifyArguments;
 use crate::destination::{self, to_stdout};
-use crate::parts::facts::{self, Compared, Differing, Golden, Parsed};
+use crate::parts::facts::{self, Compared, Deviation, Differing, Golden, Parsed};
 use crate::{exit, parts};
 
 /// Far more than any file of facts has.
@@ -93,14 +93,31 @@ fn deviations(compared: &Compared, arguments: &VerifyArguments) -> Result<String
     let (run, file) = (arguments.run.display(), arguments.against.display());
     let count = compared.deviations.len();
     let mut text = format!("{count} of {} facts differ from {file}:\n", compared.facts_count.max(count));
-    for deviation in &compared.deviations {
-        writeln!(text, "  {deviation}").cannot(|| "write the deviations".into())?;
+    for (deviation, blocks) in once(&compared.deviations) {
+        let blocks =
+            if blocks.is_empty() { String::new() } else { format!(" (in blocks {})", blocks.join(", ")) };
+        writeln!(text, "  {deviation}{blocks}").cannot(|| "write the deviations".into())?;
     }
     for Differing { name, golden, got } in &compared.differing {
         text.push('\n');
         text.push_str(&diff(golden, got, &format!("{file}: {name}"), &format!("{run}: {name}")));
     }
     Ok(text + &notes(compared))
+}
+
+/// Each deviation once, with the blocks in which it is: a wrong fact is wrong in all of them.
+fn once(deviations: &[Deviation]) -> Vec<(Deviation, Vec<&str>)> {
+    let mut found: Vec<(Deviation, Vec<&str>)> = vec![];
+    for deviation in deviations {
+        let (case, fact) = deviation.path.split_once('.').unwrap_or((&deviation.path, ""));
+        let (id, block) = case.split_once('/').map_or((case, None), |(id, block)| (id, Some(block)));
+        let of_all = Deviation { path: format!("{id}.{fact}"), ..deviation.clone() };
+        match found.iter_mut().find(|(known, _)| *known == of_all) {
+            Some((_, blocks)) => blocks.extend(block),
+            None => found.push((of_all, block.into_iter().collect())),
+        }
+    }
+    found
 }
 
 fn diff(old: &str, new: &str, old_name: &str, new_name: &str) -> String {
@@ -168,4 +185,29 @@ fn refused(run: &RunReport) -> Option<u8> {
     let _ = writeln!(out, "  next: repeat the run, with --fs for what can run here");
     let asked = exit::Asked { named: true, require_all: true, signal: None };
     Some(exit::code(run, asked))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fact_that_is_wrong_in_every_block_is_told_once() {
+        let wrong = |path: &str, got: u32| Deviation {
+            path: path.into(),
+            golden: Some(7.into()),
+            got: Some(got.into()),
+        };
+        let all =
+            [wrong("a/0.read.x", 8), wrong("b.read.x", 8), wrong("a/1.read.x", 8), wrong("a/2.read.x", 9)];
+        let told: Vec<_> = once(&all).into_iter().map(|(one, blocks)| (one.to_string(), blocks)).collect();
+        assert_eq!(
+            told,
+            [
+                ("a.read.x: golden 7, got 8".to_owned(), vec!["0", "1"]),
+                ("b.read.x: golden 7, got 8".to_owned(), vec![]),
+                ("a.read.x: golden 7, got 9".to_owned(), vec!["2"]),
+            ]
+        );
+    }
 }

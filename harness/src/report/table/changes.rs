@@ -23,7 +23,8 @@ pub(super) fn write(title: &str, changes: &Changes, gates: &[GateResult], page: 
         return page.line("  No figure is in both runs.", 4);
     }
     let estimates: Vec<&Estimate> = told.iter().map(|change| &change.estimate).collect();
-    page.line(&summary(&told), 2);
+    let words = told.iter().map(|change| word(change));
+    page.line(&format!("  {}", verdict::summary("figures", words)), 2);
     table(&told, page);
     if !zero.is_empty() {
         page.line("Figures that are 0 in both runs are left out.", 0);
@@ -52,28 +53,6 @@ fn is_told(metric: &str, gates: &[GateResult]) -> bool {
     };
     HEADLINE.contains(&metric) || gates.iter().any(named)
 }
-
-/// `  12 figures: 1 slower, 9 same (within 5 %), 2 not resolved.`
-fn summary(told: &[&Change]) -> String {
-    let mut counts: Vec<(&str, usize)> = vec![];
-    for word in told.iter().map(|change| word(change).unwrap_or("not judged")) {
-        match counts.iter_mut().find(|(known, _)| *known == word) {
-            Some((_, count)) => *count += 1,
-            None => counts.push((word, 1)),
-        }
-    }
-    // What changed comes first.
-    counts.sort_by_key(|(word, _)| LAST.iter().position(|last| last == word).map_or(0, |at| at + 1));
-    let margin = verdict::margin();
-    let part = |(word, count): &(&str, usize)| match *word {
-        "same" => format!("{count} same (within {margin})"),
-        word => format!("{count} {word}"),
-    };
-    format!("  {} figures: {}.", told.len(), counts.iter().map(part).collect::<Vec<_>>().join(", "))
-}
-
-/// What is no change.
-const LAST: [&str; 3] = ["same", "not resolved", "not judged"];
 
 fn word(change: &Change) -> Option<&'static str> {
     verdict::word(&change.metric, frees(change), &change.estimate)

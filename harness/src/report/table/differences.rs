@@ -26,16 +26,37 @@ pub(super) fn write(report: &RunReport, page: &mut Page) {
     legend(&told.iter().map(|one| &one.estimate).collect::<Vec<_>>(), !zero.is_empty(), page);
 }
 
+/// How many words there are of each, a line for each file system: the answer, before the tables that
+/// it rests on.
+pub(super) fn answer(report: &RunReport, page: &mut Page) {
+    let all = pick::headlines(report);
+    if all.iter().all(|one| one.estimate.n < 2) {
+        return;
+    }
+    for id in report.configuration_ids() {
+        let own: Vec<_> = all.iter().filter(|one| one.candidate == id && !is_zero(report, one)).collect();
+        if let Some(first) = own.first() {
+            let words = own.iter().map(|one| verdict::word(&one.metric, frees(report, one), &one.estimate));
+            let told = verdict::summary("comparisons", words);
+            page.line(&format!("{id} to {}: {told}", first.baseline), 2);
+        }
+    }
+}
+
+/// Whether the step gives space back.
+fn frees(report: &RunReport, one: &Comparison) -> bool {
+    pick::number(report, &one.baseline, &one.step, &one.metric).is_some_and(|value| value < 0.0)
+}
+
 /// Step, figure, file system.
 const LEAD: usize = 3;
 
 fn row(report: &RunReport, one: &Comparison, alike: bool) -> Vec<String> {
-    let frees = pick::number(report, &one.baseline, &one.step, &one.metric).is_some_and(|value| value < 0.0);
     let estimate = &one.estimate;
     let lead = [one.step.clone(), figure(&one.metric), one.candidate.clone()];
     let ratio = [verdict::ratio(estimate), verdict::interval(estimate).unwrap_or_else(|| "-".into())];
     let count = (!alike).then(|| estimate.n.to_string());
-    let word = verdict::cell(&one.metric, frees, estimate);
+    let word = verdict::cell(&one.metric, frees(report, one), estimate);
     lead.into_iter().chain(ratio).chain(count).chain([word]).collect()
 }
 

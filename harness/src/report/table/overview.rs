@@ -1,7 +1,7 @@
 //! The first look: every step on every configuration, by the time that counts.
 
 use super::cells::{Row, headline};
-use super::{Page, UNBROKEN, verdict};
+use super::{Page, UNBROKEN, differences, verdict};
 use crate::report::pick;
 use crate::result::RunReport;
 
@@ -32,6 +32,7 @@ pub(super) fn write(report: &RunReport, page: &mut Page) {
     }
     page.title(&title);
     page.spread(&["step"], &configurations, &in_one_line(&rows, &configurations, page), 1);
+    differences::answer(report, page);
     if configurations.len() > 1 && rows.iter().flatten().any(|cell| cell.contains('×')) {
         lonely(report, page);
     }
