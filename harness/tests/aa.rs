@@ -33,6 +33,8 @@ enum Noise {
     Jump,
     /// Normal (5 %), and one case in twenty takes twice as long.
     Outliers,
+    /// Normal (3 %), and every other case, by chance, takes four times as long: the disk is busy.
+    TwoStates,
     /// Normal (10 %), and blocks that are fast or slow (20 %) as the block before was.
     Blocks,
     /// Cases (14.5 %) that are fast or slow as the case before was.
@@ -63,6 +65,7 @@ impl Noise {
                 Self::Drift => plain(0.10, random) * (1.0 + 0.5 * share),
                 Self::Jump => plain(0.10, random) * if at < jump { 1.0 } else { 1.4 },
                 Self::Outliers => plain(0.05, random) * if random.random_bool(0.05) { 2.0 } else { 1.0 },
+                Self::TwoStates => plain(0.03, random) * if random.random_bool(0.5) { 4.0 } else { 1.0 },
                 Self::Blocks => plain(0.10, random) * (deviation(0.20) * block).exp(),
                 Self::Cases => (deviation(0.145) * case).exp(),
                 Self::Recorded => series[random.random_range(0..series.len())],
@@ -325,6 +328,11 @@ fn a_jump_within_the_run_makes_no_winner() {
 #[test]
 fn outliers_make_no_winner() {
     assert_hardly_any_winner(Noise::Outliers, 6);
+}
+
+#[test]
+fn a_disk_that_is_busy_half_of_the_time_makes_no_winner() {
+    assert_hardly_any_winner(Noise::TwoStates, 10);
 }
 
 #[test]

@@ -32,21 +32,21 @@ fn repeated<'a>(more: &[&'a str]) -> Vec<&'a str> {
 
 fn equals() {
     let lab = Lab::new();
-    let (output, report) = lab.report(repeated(&["--fs", "ext4,ext4", "--repeat", "3"]));
+    let (output, report) = lab.report(repeated(&["--fs", "ext4,ext4", "--repeat", "5"]));
     assert_exits(&output, 0);
     let places: Vec<u32> = report.cases.iter().map(|case| case.order).collect();
-    assert_eq!(places, (1..=8).collect::<Vec<_>>(), "{}", told(&output));
+    assert_eq!(places, (1..=12).collect::<Vec<_>>(), "{}", told(&output));
     for (block, cases) in report.cases.chunks(2).enumerate() {
         assert!(cases.iter().all(|case| case.block as usize == block && case.quiet.is_some()));
         let ids: BTreeSet<_> = cases.iter().map(|case| case.configuration.id.as_str()).collect();
         assert_eq!(ids, ["ext4", "ext4#2"].into());
     }
     let uuids: BTreeSet<_> = report.cases.iter().map(|case| &case.uuid).collect();
-    assert_eq!(uuids.len(), 8, "every case has a file system of its own");
+    assert_eq!(uuids.len(), 12, "every case has a file system of its own");
     let metrics: Vec<&str> = report.comparisons.iter().map(|found| found.metric.as_str()).collect();
     assert_eq!(metrics, HEADLINE);
     for comparison in &report.comparisons {
-        assert_eq!(comparison.estimate.n, 3, "{comparison:?}");
+        assert_eq!(comparison.estimate.n, 5, "{comparison:?}");
         assert!(
             !matches!(comparison.estimate.verdict, Some(Verdict::Less | Verdict::More)),
             "{comparison:?}"
@@ -57,7 +57,7 @@ fn equals() {
 
 fn slower() {
     let lab = Lab::new();
-    let sides = ["--fs", "ext4", "--fs", "slow=ext4:sync", "--repeat", "4"];
+    let sides = ["--fs", "ext4", "--fs", "slow=ext4:sync", "--repeat", "5"];
     let (output, report) = lab.report(repeated(&[&sides[..], &["--gate", "synced_s<=1.05"]].concat()));
     assert_exits(&output, 3);
     let verdict = |report: &RunReport, metric: &str| {
@@ -84,7 +84,7 @@ fn slower() {
     assert_exits(&held, 0);
     let changes = report.changes.unwrap();
     assert!(!changes.paired);
-    assert_eq!(changes.differences, ["number of blocks was 4 and is 1"]);
+    assert_eq!(changes.differences, ["number of blocks was 5 and is 1"]);
     lab.assert_nothing_is_left();
 }
 

@@ -10,6 +10,9 @@
 //! interval that stands beside it, and `no_difference` is a statement about size; it never means
 //! that nothing was found.
 //!
+//! A winner needs five samples as well: noise with two states (the disk is busy or it is not) puts three
+//! or four pairs in one order too often, with an interval that looks sure.
+//!
 //! An interval lies wholly on one side of the margin if the nearest end of the margin is outside of
 //! it, which is the test of the distance to that end at the interval's level.
 
@@ -22,6 +25,9 @@ const LEVEL: f64 = 0.025;
 
 /// The probability with which an interval holds the true ratio.
 pub(super) const INTERVAL: f64 = 0.95;
+
+/// The fewest samples that name a winner.
+const FEWEST: u32 = 5;
 
 /// The most samples that are worth a word of advice.
 const MOST: u32 = 10_000;
@@ -36,7 +42,8 @@ pub(super) fn judge(ratios: &mut [&mut Ratio], looks: u32) {
             Evidence::Exact(word) => (*word, None),
             Evidence::None => (Verdict::NotResolved, None),
             Evidence::Scatter(scatter) => {
-                let differs = corrected.next().is_some_and(|p| p <= level);
+                let enough = ratio.estimate.n >= FEWEST;
+                let differs = corrected.next().is_some_and(|p| p <= level) && enough;
                 let own = own_level(&family, scatter.mean().p_value(), level);
                 match word(&scatter.mean(), differs) {
                     Verdict::NotResolved => (Verdict::NotResolved, needed(scatter, ratio.estimate.n, own)),
@@ -80,7 +87,7 @@ fn own_level(family: &[f64], p: f64, level: f64) -> f64 {
 fn needed(scatter: &Scatter, n: u32, level: f64) -> Option<u32> {
     let decided = |count: u32| {
         let mean = scatter.with(count);
-        word(&mean, mean.p_value() <= level) != Verdict::NotResolved
+        word(&mean, count >= FEWEST && mean.p_value() <= level) != Verdict::NotResolved
     };
     let (mut too_few, mut enough) = (n, MOST);
     if n >= MOST || !decided(MOST) {

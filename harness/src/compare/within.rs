@@ -258,6 +258,20 @@ mod tests {
     }
 
     #[test]
+    fn fewer_than_five_blocks_name_no_winner() {
+        let of = |n: usize| {
+            let new: Vec<f64> = (0..n).map(|at| if at % 2 == 0 { 4.0 } else { 4.1 }).collect();
+            only(&pair("synced_s", &vec![1.0; n], &new))
+        };
+        for n in [3, 4] {
+            let few = of(n);
+            assert!(few.ci95.unwrap()[0] > 3.0, "{few:?}");
+            assert_eq!((few.verdict, few.needed_count), (Some(Verdict::NotResolved), Some(5)));
+        }
+        assert_eq!(of(5).verdict, Some(Verdict::More));
+    }
+
+    #[test]
     fn what_can_never_have_a_ratio_keeps_no_run_waiting() {
         let never = pair("synced_s", &[0.0, 0.1, 0.2, 0.1, 0.1], &[0.1, 0.1, 0.0, 0.2, 0.1]);
         assert_eq!((only(&never).verdict, only(&never).ratio), (Some(Verdict::NotResolved), None));
@@ -309,6 +323,7 @@ mod tests {
                         Verdict::Less => assert!(high < 1.0 / MARGIN),
                         Verdict::More => assert!(low > MARGIN),
                         Verdict::NoDifference => assert!(low >= 1.0 / MARGIN && high <= MARGIN),
+                        Verdict::NotResolved if n < 5 => {}
                         Verdict::NotResolved => assert!(low < MARGIN && high > 1.0 / MARGIN, "{one:?}"),
                     }
                 }
