@@ -165,20 +165,8 @@ mod tests {
             must: broken_claim,
             reason: None,
         };
-        RunReport {
-            schema_version: 1,
-            run_id: String::new(),
-            tool: fsduel_harness::result::Tool { name: String::new(), version: String::new() },
-            manifest: Default::default(),
-            suite: Default::default(),
-            environments: vec![],
-            cases,
-            comparisons: vec![],
-            changes: None,
-            gates: vec![],
-            references: vec![],
-            claims: vec![claim],
-        }
+        let report = RunReport::of(String::new(), Default::default(), Default::default());
+        RunReport { cases, claims: vec![claim], ..report }
     }
 
     fn plain(status: &str) -> CaseResult {

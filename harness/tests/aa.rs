@@ -10,7 +10,7 @@
 use fsduel_harness::compare::{Repeat, resolved, within};
 use fsduel_harness::result::{
     CaseResult, Checked, Comparison, Configuration, EndedWord, Facts, HEADLINE, Manifest, Metrics, RunReport,
-    SCHEMA_VERSION, Status, StepResult, SuiteInfo, Tool, Verdict,
+    Status, StepResult, SuiteInfo, Verdict,
 };
 use rand::rngs::ChaCha12Rng;
 use rand::{RngExt, SeedableRng};
@@ -173,23 +173,9 @@ fn shuffled(count: usize, random: &mut ChaCha12Rng) -> impl Iterator<Item = usiz
 
 fn empty(ids: &[&str], repeat: Repeat) -> RunReport {
     let configurations: Vec<_> = ids.iter().map(|id| json!({"id": id})).collect();
-    RunReport {
-        schema_version: SCHEMA_VERSION,
-        run_id: "simulated".into(),
-        tool: Tool { name: "fsduel".into(), version: "0".into() },
-        manifest: Manifest::default(),
-        suite: SuiteInfo {
-            resolved: json!({"configurations": configurations, "repeat": repeat}),
-            ..SuiteInfo::default()
-        },
-        environments: vec![],
-        cases: vec![],
-        comparisons: vec![],
-        changes: None,
-        gates: vec![],
-        references: vec![],
-        claims: vec![],
-    }
+    let resolved = json!({"configurations": configurations, "repeat": repeat});
+    let suite = SuiteInfo { resolved, ..SuiteInfo::default() };
+    RunReport::of("simulated".into(), Manifest::default(), suite)
 }
 
 fn case<'a>(id: &str, block: u32, order: u32, steps: impl Iterator<Item = &'a [f64]>) -> CaseResult {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::result::{
     CaseResult, Checked, ClaimResult, ClaimVerdict, Comparison, Configuration, EndedWord, Environment,
     Estimate, Facts, Latency, Limit, LoopInfo, Manifest, Metrics, Postmark, Reason, Reference, RunReport,
-    SCHEMA_VERSION, Seconds, Status, StepResult, StoreInfo, SuiteInfo, Tool, Verify, Warning, Which,
+    Seconds, Status, StepResult, StoreInfo, SuiteInfo, Tool, Verify, Warning, Which,
 };
 
 pub(in crate::report) use repeated::{changes, repeated};
@@ -18,11 +18,7 @@ pub(in crate::report) use repeated::{changes, repeated};
 /// The run.
 pub(in crate::report) fn report() -> RunReport {
     RunReport {
-        schema_version: SCHEMA_VERSION,
-        run_id: "1f0c7f0a-0000-4000-8000-000000000000".into(),
         tool: Tool { name: "fsduel".into(), version: "0.1.0".into() },
-        manifest: manifest(),
-        suite: suite(),
         environments: vec![Environment {
             backend: "host".into(),
             kernel: "6.18.44".into(),
@@ -31,10 +27,9 @@ pub(in crate::report) fn report() -> RunReport {
         }],
         cases: vec![btrfs(), ext4(), xfs(), reiserfs()],
         comparisons: comparisons(),
-        changes: None,
-        gates: vec![],
         references: references(),
         claims: claims(),
+        ..RunReport::of("1f0c7f0a-0000-4000-8000-000000000000".into(), manifest(), suite())
     }
 }
 
@@ -147,32 +142,19 @@ fn suite() -> SuiteInfo {
 }
 
 fn case(id: &str, order: u32, status: Status) -> CaseResult {
+    let configuration = Configuration {
+        id: id.into(),
+        filesystem: id.into(),
+        mount_options: "noatime,nodiscard".into(),
+        mkfs_options: vec![],
+        block_size_bytes: 4096,
+        environment: 0,
+    };
     CaseResult {
-        id: format!("{id}/1"),
-        configuration: Configuration {
-            id: id.into(),
-            filesystem: id.into(),
-            mount_options: "noatime,nodiscard".into(),
-            mkfs_options: vec![],
-            block_size_bytes: 4096,
-            environment: 0,
-        },
-        block: 1,
-        order,
         started_s: f64::from(order) * 3.25,
         image_bytes: 2 << 30,
-        mkfs_command: vec![],
-        mount_options_effective: None,
-        features: vec![],
-        uuid: None,
-        loop_device: None,
-        ledger: BTreeMap::new(),
-        quiet: None,
         status,
-        reason: None,
-        steps: vec![],
-        verify: Verify::default(),
-        metrics: Metrics::default(),
+        ..CaseResult::of(configuration, 1, order)
     }
 }
 

@@ -61,6 +61,25 @@ pub struct RunReport {
 }
 
 impl RunReport {
+    /// A run of this program of which nothing has happened yet.
+    #[must_use]
+    pub fn of(run_id: String, manifest: Manifest, suite: SuiteInfo) -> Self {
+        Self {
+            schema_version: SCHEMA_VERSION,
+            run_id,
+            tool: Tool { name: "fsduel".into(), version: env!("CARGO_PKG_VERSION").into() },
+            manifest,
+            suite,
+            environments: vec![],
+            cases: vec![],
+            comparisons: vec![],
+            changes: None,
+            gates: vec![],
+            references: vec![],
+            claims: vec![],
+        }
+    }
+
     /// Ids of what is compared, in the order of the suite, the baseline first: blocks run in an
     /// order of their own.
     #[must_use]

@@ -22,7 +22,7 @@ use crate::compare::{self, Repeat};
 use crate::error::Result;
 use crate::fs;
 use crate::guard::{Lock, Watch};
-use crate::result::{CaseResult, Environment, Reason, RunReport, SCHEMA_VERSION, Status, Tool, Warning};
+use crate::result::{CaseResult, Environment, Reason, RunReport, Status, Warning};
 use crate::sys::signal;
 use crate::units::duration_text;
 
@@ -201,18 +201,9 @@ fn restless(cases: &[CaseResult]) -> Option<Warning> {
 
 fn head(plan: &Plan) -> RunReport {
     RunReport {
-        schema_version: SCHEMA_VERSION,
-        run_id: plan.run_id.clone(),
-        tool: Tool { name: "fsduel".into(), version: env!("CARGO_PKG_VERSION").into() },
-        manifest: plan.manifest.clone(),
-        suite: plan.info.clone(),
         environments: vec![host(plan)],
-        cases: vec![],
-        comparisons: vec![],
-        changes: None,
-        gates: vec![],
         references: plan.references.clone(),
-        claims: vec![],
+        ..RunReport::of(plan.run_id.clone(), plan.manifest.clone(), plan.info.clone())
     }
 }
 

@@ -8,8 +8,7 @@ use crate::error::{Cannot, Result};
 use crate::guard::Demand;
 use crate::manifest;
 use crate::result::{
-    CaseResult, Configuration, Environment, RunReport, SCHEMA_VERSION, Status, StoreInfo, SuiteInfo, Tool,
-    Verify,
+    CaseResult, Configuration, Environment, RunReport, Status, StoreInfo, SuiteInfo, Verify,
 };
 use crate::scratch;
 use crate::units::Seed;
@@ -56,25 +55,13 @@ pub(super) fn report(title: &str, argv: Vec<String>, store: StoreInfo, seed: See
         tools: BTreeMap::new(),
         timings_comparable: true,
     };
-    RunReport {
-        schema_version: SCHEMA_VERSION,
-        run_id: manifest::run_id(),
-        tool: Tool { name: "fsduel".into(), version: env!("CARGO_PKG_VERSION").into() },
-        manifest,
-        suite: SuiteInfo {
-            name: "postmark".into(),
-            title: title.to_owned(),
-            scale: crate::result::ONLY_SCALE.into(),
-            ..SuiteInfo::default()
-        },
-        environments: vec![environment],
-        cases: vec![],
-        comparisons: vec![],
-        changes: None,
-        gates: vec![],
-        references: vec![],
-        claims: vec![],
-    }
+    let suite = SuiteInfo {
+        name: "postmark".into(),
+        title: title.to_owned(),
+        scale: crate::result::ONLY_SCALE.into(),
+        ..SuiteInfo::default()
+    };
+    RunReport { environments: vec![environment], ..RunReport::of(manifest::run_id(), manifest, suite) }
 }
 
 /// The case of which nothing has failed yet.
