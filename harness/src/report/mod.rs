@@ -4,8 +4,11 @@
 //! earlier run; and they are tested that way.
 
 pub mod changes;
+mod chart;
 mod human;
 pub mod json;
+mod page;
+mod part;
 mod pick;
 pub mod postmark;
 mod table;
@@ -62,7 +65,7 @@ mod tests {
     use crate::error::Kind;
 
     /// Files of this folder that formats share.
-    const SHARED: [&str; 5] = ["mod", "changes", "example", "human", "pick"];
+    const SHARED: [&str; 7] = ["mod", "changes", "chart", "example", "human", "page", "pick"];
 
     #[test]
     fn every_file_of_this_folder_has_a_row_in_the_table() {

@@ -1,170 +1,90 @@
 //! The report for a terminal.
-//!
-//! In the order in which a reader asks: where it ran, who was faster, what it took, how sure that
-//! is, what changed, whether it was fair, what the source said, what did not run, what was
-//! verified, and how to run it again. A missing number is `-`, never 0.
 
-mod cells;
-mod changes;
-mod differences;
-mod gates;
-mod head;
-mod ledger;
-mod outcome;
-mod overview;
-mod postmark;
-mod samples;
-mod source;
-mod steps;
-mod verdict;
+mod command;
 
 use std::io::Write;
 
 use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 
-use super::{Format, Style, human, write_text};
+use super::page::{Block, PADDING, Page, UNBROKEN, longest_words, needed};
+use super::{Format, Style, human, part, write_text};
 use crate::error::Result;
 use crate::result::{Changes, GateResult, RunReport};
 
 pub(super) const FORMAT: Format = Format { name: "table", meaning: "Tables for a terminal.", write };
 
 fn write(report: &RunReport, to: &mut dyn Write, style: &Style) -> Result<()> {
-    let mut page = Page::new(style);
-    head::write(report, &mut page);
-    overview::write(report, &mut page);
-    steps::write(report, &mut page);
-    differences::write(report, &mut page);
-    samples::write(report, &mut page);
-    if let Some(changes) = &report.changes {
-        let title = format!("Against the earlier run {}", changes.base_run_id);
-        changes::write(&title, changes, &report.gates, &mut page);
-    }
-    gates::write(&report.gates, report.changes.as_ref(), &mut page);
-    ledger::write(report, &mut page);
-    source::write(report, &mut page);
-    outcome::write(report, &mut page);
-    write_text(&page.finish(), to)
+    let mut page = Page::new(style.width);
+    part::all(report, &mut page);
+    write_text(&text(&page, style), to)
 }
 
 /// One run against another, without the rest of a report.
 pub(super) fn of_changes(title: &str, changes: &Changes, gates: &[GateResult], style: &Style) -> String {
-    let mut page = Page::new(style);
-    changes::write(title, changes, gates, &mut page);
-    gates::write(gates, Some(changes), &mut page);
-    page.finish()
+    let mut page = Page::new(style.width);
+    part::changes::write(title, changes, gates, &mut page);
+    part::gates::write(gates, Some(changes), &mut page);
+    text(&page, style)
+}
+
+/// A page, line for line.
+pub(super) fn text(page: &Page, style: &Style) -> String {
+    let mut lines = Lines { width: page.width, text: String::new() };
+    for block in &page.blocks {
+        match block {
+            Block::Title(title) => lines.title(title),
+            Block::Line { text, indent } => lines.wrapped(text, *indent),
+            Block::Field { name, text } => lines.field(name, text),
+            Block::Table { header, rows, right_from } => lines.add(&table(header, rows, *right_from, style)),
+            Block::Command(command) => lines.command(command),
+        }
+    }
+    lines.finish(style)
 }
 
 /// What was written so far.
-struct Page {
+struct Lines {
     width: usize,
-    style: Style,
     text: String,
 }
 
-impl Page {
-    fn new(style: &Style) -> Self {
-        Self { width: usize::from(style.width), style: *style, text: String::new() }
+impl Lines {
+    fn add(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
     }
 
-    /// A new part, after an empty line.
+    /// After an empty line.
     fn title(&mut self, title: &str) {
         if !self.text.is_empty() {
             self.text.push('\n');
         }
-        self.line(title, 2);
+        self.wrapped(title, 2);
     }
 
-    /// A line; where it is too long, those after it are indented.
-    fn line(&mut self, text: &str, indent: usize) {
+    fn wrapped(&mut self, text: &str, indent: usize) {
         for line in human::wrap(text, self.width, indent) {
-            self.text.push_str(line.trim_end());
-            self.text.push('\n');
+            self.add(line.trim_end());
         }
     }
 
-    /// `  name      text`.
     fn field(&mut self, name: &str, text: &str) {
         let room = self.width.saturating_sub(FIELD).max(1);
         for (at, line) in human::wrap(text, room, 0).into_iter().enumerate() {
             let name = if at == 0 { name } else { "" };
-            self.text.push_str(format!("  {name:<10}{line}").trim_end());
-            self.text.push('\n');
+            self.add(format!("  {name:<10}{line}").trim_end());
         }
     }
 
-    /// A table; the columns from `right_from` on are numbers. Words are broken only where the
-    /// longest of all columns do not fit beside each other.
-    fn table(&mut self, header: &[&str], rows: Vec<Vec<String>>, right_from: usize) {
-        let widths = longest_words(header, &rows);
-        let lines =
-            if self.style.ascii { presets::ASCII_FULL_CONDENSED } else { presets::UTF8_FULL_CONDENSED };
-        let mut table = Table::new();
-        table.load_style(lines).set_content_arrangement(ContentArrangement::Dynamic);
-        table.set_width(self.style.width);
-        table.set_header(header.iter().map(Cell::new));
-        table.add_rows(rows);
-        for column in table.column_iter_mut().skip(right_from) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-        if needed(&widths) <= self.width {
-            for (column, width) in table.column_iter_mut().zip(widths) {
-                let width = u16::try_from(width + PADDING).unwrap_or(u16::MAX);
-                column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width)));
-            }
-        }
-        self.text.push_str(&table.trim_fmt());
-        self.text.push('\n');
-    }
-
-    /// A table with a column for each of `ids` after the first ones; several tables, if one is too
-    /// wide.
-    fn spread(&mut self, first: &[&str], ids: &[&str], rows: &[Vec<String>], right_from: usize) {
-        let keep = first.len();
-        let parts = |at_once: usize| {
-            (0..ids.len()).step_by(at_once).map(move |from| {
-                let these = from..ids.len().min(from + at_once);
-                let header: Vec<&str> = first.iter().chain(&ids[these.clone()]).copied().collect();
-                let of_row =
-                    |row: &Vec<String>| [&row[..keep], &row[keep + these.start..keep + these.end]].concat();
-                (header, rows.iter().map(of_row).collect::<Vec<_>>())
-            })
-        };
-        let fits = |at_once: &usize| parts(*at_once).all(|(header, rows)| self.has_room(&header, &rows));
-        let at_once = (1..=ids.len()).rev().find(fits).unwrap_or(1);
-        for (header, rows) in parts(at_once) {
-            self.table(&header, rows, right_from);
-        }
-    }
-
-    /// A table whose first `lead` columns say what a row is about, each told once for the rows that
-    /// share it; on a terminal that is too narrow a line for each row.
-    fn listed(&mut self, header: &[&str], mut rows: Vec<Vec<String>>, lead: usize, right_from: usize) {
-        if !self.has_room(header, &rows) {
-            for mut row in rows {
-                // A sign alone says nothing without its heading.
-                let short = row.iter_mut().zip(header).filter(|(_, heading)| heading.len() == 1);
-                short.for_each(|(cell, heading)| *cell = format!("{heading}={cell}"));
-                let (about, told) = row.split_at(lead.min(row.len()));
-                self.line(&format!("{}: {}", about.join(" "), told.join(" ")), 2);
-            }
-            return;
-        }
-        for at in (1..rows.len()).rev() {
-            let (before, after) = rows.split_at_mut(at);
-            let shared = before[at - 1].iter().zip(&after[0]).take_while(|(one, other)| one == other).count();
-            after[0][..shared.min(lead.saturating_sub(1))].iter_mut().for_each(String::clear);
-        }
-        self.table(header, rows, right_from);
-    }
-
-    /// Whether a table has room for its longest words.
-    fn has_room(&self, header: &[&str], rows: &[Vec<String>]) -> bool {
-        needed(&longest_words(header, rows)) <= self.width
+    /// Broken as a shell reads it, so that it can be copied.
+    fn command(&mut self, command: &str) {
+        let room = self.width.saturating_sub(4).max(1);
+        self.add(&format!("  {}", command::lines_of(command, room).join(" \\\n    ")));
     }
 
     /// Sign for sign, so that columns stay in line.
-    fn finish(self) -> String {
-        let ascii = self.style.ascii;
+    fn finish(self, style: &Style) -> String {
+        let ascii = style.ascii;
         let plain = |sign| match sign {
             UNBROKEN => ' ',
             '×' if ascii => 'x',
@@ -178,41 +98,38 @@ impl Page {
     }
 }
 
-/// A blank at which no line is broken.
-const UNBROKEN: char = '\u{a0}';
-
-/// A number stays beside its unit.
-fn unbroken(text: &str) -> String {
-    text.replace(' ', "\u{a0}")
-}
-
-/// Blanks around the text of a cell.
-const PADDING: usize = 2;
-
-/// Of each column.
-fn longest_words(header: &[&str], rows: &[Vec<String>]) -> Vec<usize> {
-    let longest = |text: &str| text.split([' ', '\n']).map(|word| word.chars().count()).max().unwrap_or(1);
-    let of_column = |(at, heading): (usize, &&str)| {
-        rows.iter().filter_map(|row| row.get(at)).map(|cell| longest(cell)).fold(longest(heading), usize::max)
-    };
-    header.iter().enumerate().map(of_column).collect()
-}
-
-/// Width of a table, with a line on both sides of each column.
-fn needed(widths: &[usize]) -> usize {
-    widths.iter().map(|width| width + PADDING + 1).sum::<usize>() + 1
+/// Words are broken only where the longest of all columns do not fit beside each other.
+fn table(header: &[String], rows: &[Vec<String>], right_from: usize, style: &Style) -> String {
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    let widths = longest_words(&header, rows);
+    let lines = if style.ascii { presets::ASCII_FULL_CONDENSED } else { presets::UTF8_FULL_CONDENSED };
+    let mut table = Table::new();
+    table.load_style(lines).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(style.width);
+    table.set_header(header.iter().map(Cell::new));
+    table.add_rows(rows);
+    for column in table.column_iter_mut().skip(right_from) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    if needed(&widths) <= usize::from(style.width) {
+        for (column, width) in table.column_iter_mut().zip(widths) {
+            let width = u16::try_from(width + PADDING).unwrap_or(u16::MAX);
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width)));
+        }
+    }
+    table.trim_fmt()
 }
 
 /// Where the text of a field begins.
 const FIELD: usize = 12;
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::report::example;
     use crate::result::{EndedWord, Reason, Status, Verdict};
 
-    pub(super) fn written(report: &RunReport, style: Style) -> String {
+    pub(in crate::report) fn written(report: &RunReport, style: Style) -> String {
         let mut bytes = Vec::new();
         write(report, &mut bytes, &style).unwrap();
         String::from_utf8(bytes).unwrap()

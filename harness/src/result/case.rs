@@ -81,6 +81,7 @@ impl CaseResult {
             loop_device: None,
             ledger: BTreeMap::new(),
             quiet: None,
+            kept: None,
             status: Status::NotRun,
             reason: None,
             steps: vec![],
@@ -196,6 +197,9 @@ pub struct CaseResult {
     /// not waited for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet: Option<bool>,
+    /// The folder that holds what is left of it, where that was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<String>,
     /// How it ended.
     pub status: Status,
     /// Why it did not pass.

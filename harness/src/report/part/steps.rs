@@ -16,7 +16,7 @@ const fn column(heading: &'static str, cell: fn(&Row) -> Option<String>) -> Colu
 }
 
 /// The tables of all steps.
-pub(super) fn write(report: &RunReport, page: &mut Page) {
+pub(in crate::report) fn write(report: &RunReport, page: &mut Page) {
     let steps = report.steps();
     let (reading, changing): (Vec<&StepResult>, Vec<_>) = steps.into_iter().partition(|step| reads(step));
     for step in changing {

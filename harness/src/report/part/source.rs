@@ -7,7 +7,7 @@ use crate::report::{human, pick};
 use crate::result::{ClaimResult, ClaimVerdict, Reference, RunReport};
 
 /// Figures, then claims; nothing where the suite has no source.
-pub(super) fn write(report: &RunReport, page: &mut Page) {
+pub(in crate::report) fn write(report: &RunReport, page: &mut Page) {
     if !report.references.is_empty() {
         figures(report, page);
     }
@@ -192,12 +192,13 @@ fn behind<'a>(claim: &'a ClaimResult, told: &mut Told<'a>, page: &mut Page) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{Style, example};
+    use crate::report::example;
+    use crate::report::part::tests::text;
 
     fn written(write: impl Fn(&mut Page)) -> String {
-        let mut page = Page { width: 100, style: Style::default(), text: String::new() };
+        let mut page = Page::new(100);
         write(&mut page);
-        page.text
+        text(&page)
     }
 
     #[test]
@@ -215,13 +216,9 @@ mod tests {
         let mut report = example::postmark();
         report.suite.scale = "full".into();
         let figures = |width| {
-            let mut page = Page {
-                width,
-                style: Style { width: u16::try_from(width).unwrap(), ascii: false },
-                text: String::new(),
-            };
+            let mut page = Page::new(width);
             figures(&report, &mut page);
-            page.text
+            text(&page)
         };
         let row =
             |text: &str, words: &str| text.lines().find(|line| line.contains(words)).unwrap().to_owned();

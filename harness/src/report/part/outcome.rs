@@ -7,7 +7,7 @@ use crate::report::human;
 use crate::result::{CaseResult, Checked, RunReport, Status};
 
 /// The end of a report.
-pub(super) fn write(report: &RunReport, page: &mut Page) {
+pub(in crate::report) fn write(report: &RunReport, page: &mut Page) {
     let of = |wanted: fn(&CaseResult) -> bool| report.cases.iter().filter(move |case| wanted(case));
     let others = alike(of(|case| case.status != Status::Passed), |one, other| {
         one.status == other.status && one.reason == other.reason
@@ -23,7 +23,7 @@ pub(super) fn write(report: &RunReport, page: &mut Page) {
     }
     if let Some(command) = report.suite.resolved.get("command").and_then(|command| command.as_str()) {
         page.title("Run it again");
-        repeat(command, page);
+        page.command(command);
     }
 }
 
@@ -105,75 +105,9 @@ fn verified(alike: &[&CaseResult], page: &mut Page) {
     verify.details.iter().for_each(|detail| page.line(&format!("  {detail}"), 4));
 }
 
-/// Broken as a shell reads it, so that it can be copied.
-fn repeat(command: &str, page: &mut Page) {
-    let room = page.width.saturating_sub(4).max(1);
-    let lines = lines_of(command, room);
-    page.text.push_str("  ");
-    page.text.push_str(&lines.join(" \\\n    "));
-    page.text.push('\n');
-}
-
-/// Words are never broken here: a command must stay what it is.
-fn lines_of(command: &str, room: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for part in parts_of(command) {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + part.chars().count() + 2 <= room => {
-                line.push(' ');
-                line.push_str(&part);
-            }
-            _ => lines.push(part),
-        }
-    }
-    lines
-}
-
-/// Words; an option stays beside its value.
-fn parts_of(command: &str) -> Vec<String> {
-    let mut parts: Vec<String> = Vec::new();
-    for word in words_of(command) {
-        match parts.last_mut() {
-            Some(option) if is_option(option) && !word.starts_with('-') => {
-                option.push(' ');
-                option.push_str(word);
-            }
-            _ => parts.push(word.to_owned()),
-        }
-    }
-    parts
-}
-
-/// One that has no value yet.
-fn is_option(part: &str) -> bool {
-    part.len() > 2 && part.starts_with("--") && !part.contains([' ', '='])
-}
-
-/// Blanks in quotes part no words.
-fn words_of(command: &str) -> impl Iterator<Item = &str> {
-    let mut quote = None;
-    command.split(move |sign| match (quote, sign) {
-        (None, ' ') => true,
-        (None, '\'' | '"') => {
-            quote = Some(sign);
-            false
-        }
-        (Some(open), sign) if sign == open => {
-            quote = None;
-            false
-        }
-        _ => false,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_is_quoted_stays_on_one_line() {
-        assert_eq!(lines_of("fsduel exec -- sh -c 'dd of=a; rm a'", 10).last().unwrap(), "'dd of=a; rm a'");
-    }
 
     #[test]
     fn blocks_of_a_case_are_told_in_ranges() {
@@ -182,11 +116,5 @@ mod tests {
         assert_eq!(told(&[6, 0, 2, 4, 5]), "blocks 0, 2, 4 to 6");
         assert_eq!(told(&[1, 2]), "blocks 1, 2");
         assert_eq!(told(&[3]), "block 3");
-    }
-
-    #[test]
-    fn a_command_breaks_between_words_only_and_not_before_a_value() {
-        let lines = lines_of("fsduel run linux-magazin-2010 --scale quick --seed 2010", 30);
-        assert_eq!(lines, ["fsduel run", "linux-magazin-2010", "--scale quick --seed 2010"]);
     }
 }

@@ -8,7 +8,7 @@ use crate::report::pick;
 use crate::result::{Comparison, Estimate, RunReport, Verdict};
 
 /// A row for each headline comparison.
-pub(super) fn write(report: &RunReport, page: &mut Page) {
+pub(in crate::report) fn write(report: &RunReport, page: &mut Page) {
     let all = pick::headlines(report);
     let Some(first) = all.iter().find(|one| one.estimate.n >= 2) else { return };
     let counts: Vec<u32> = all.iter().map(|one| one.estimate.n).collect();
@@ -28,7 +28,7 @@ pub(super) fn write(report: &RunReport, page: &mut Page) {
 
 /// How many words there are of each, a line for each file system: the answer, before the tables that
 /// it rests on.
-pub(super) fn answer(report: &RunReport, page: &mut Page) {
+pub(in crate::report) fn answer(report: &RunReport, page: &mut Page) {
     let all = pick::headlines(report);
     if all.iter().all(|one| one.estimate.n < 2) {
         return;

@@ -12,7 +12,7 @@ use crate::result::{CaseResult, RunReport};
 type Property = (String, Vec<String>);
 
 /// First what is equal for all, in a sentence; then a table of what is not.
-pub(super) fn write(report: &RunReport, page: &mut Page) {
+pub(in crate::report) fn write(report: &RunReport, page: &mut Page) {
     let cases = made(report);
     if cases.is_empty() {
         return;
@@ -138,13 +138,15 @@ fn show(key: &str, value: &Value) -> String {
 mod tests {
     use super::*;
     use crate::report::example;
+    use crate::report::part::tests::text;
 
     #[test]
     fn what_is_equal_is_matched_and_all_else_differs() {
         let report = example::report();
-        let mut page = Page { width: 80, style: crate::report::Style::default(), text: String::new() };
+        let mut page = Page::new(80);
         write(&report, &mut page);
-        let (matched, differs) = page.text.split_once("differs").unwrap();
+        let text = text(&page);
+        let (matched, differs) = text.split_once("differs").unwrap();
         assert!(matched.contains("Matched: block size 4 KiB;"), "{matched}");
         assert!(differs.contains("checksums") && !matched.contains("checksums"), "{differs}");
     }
@@ -157,11 +159,12 @@ mod tests {
             case.configuration.id = format!("configuration-{at}");
             report.cases.push(case);
         }
-        let mut page = Page { width: 80, style: crate::report::Style::default(), text: String::new() };
+        let mut page = Page::new(80);
         write(&report, &mut page);
-        assert!(page.text.matches("differs").count() > 1, "{}", page.text);
-        assert!((0..8).all(|at| page.text.contains(&format!("configuration-{at} "))), "{}", page.text);
-        assert!(page.text.lines().all(|line| line.chars().count() <= 80), "{}", page.text);
+        let text = text(&page);
+        assert!(text.matches("differs").count() > 1, "{}", text);
+        assert!((0..8).all(|at| text.contains(&format!("configuration-{at} "))), "{}", text);
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{}", text);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::report::{human, pick};
 use crate::result::{Configuration, Environment, ONLY_SCALE, RunReport, Status};
 
 /// The suite, the machine, the store, and what disturbs.
-pub(super) fn write(report: &RunReport, page: &mut Page) {
+pub(in crate::report) fn write(report: &RunReport, page: &mut Page) {
     let suite = &report.suite;
     page.title(if suite.title.is_empty() { &suite.name } else { &suite.title });
     let source = suite.source.as_ref().map(|source| format!(" ({source})")).unwrap_or_default();

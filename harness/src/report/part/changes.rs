@@ -8,7 +8,7 @@ use crate::report::human;
 use crate::result::{Change, Changes, Estimate, GateResult, HEADLINE};
 
 /// What differs, a row for each figure.
-pub(super) fn write(title: &str, changes: &Changes, gates: &[GateResult], page: &mut Page) {
+pub(in crate::report) fn write(title: &str, changes: &Changes, gates: &[GateResult], page: &mut Page) {
     page.title(title);
     for difference in &changes.differences {
         page.line(&format!("  differs: {difference}"), 4);

@@ -4,7 +4,7 @@ use super::{Page, verdict};
 use crate::result::{Changes, GateResult, GateVerdict};
 
 /// Nothing where no gate was asked for.
-pub(super) fn write(gates: &[GateResult], changes: Option<&Changes>, page: &mut Page) {
+pub(in crate::report) fn write(gates: &[GateResult], changes: Option<&Changes>, page: &mut Page) {
     let Some(first) = gates.first() else { return };
     // What an earlier run is compared with, the part above says.
     match changes.is_none() && gates.iter().all(|gate| gate.against == first.against) {
@@ -73,6 +73,7 @@ fn figure(gate: &GateResult) -> String {
 mod tests {
     use super::*;
     use crate::report::example;
+    use crate::report::part::tests::text;
 
     fn gate(ratio: f64, outcome: GateVerdict) -> GateResult {
         let (_, gates) = example::changes();
@@ -124,9 +125,9 @@ mod tests {
     fn what_is_not_an_earlier_run_is_named() {
         let (changes, gates) = example::changes();
         let written = |changes| {
-            let mut page = Page::new(&crate::report::Style::default());
+            let mut page = Page::new(80);
             write(&gates, changes, &mut page);
-            page.text
+            text(&page)
         };
         assert!(written(Some(&changes)).starts_with("Gates\n"));
         assert!(written(None).starts_with(&format!("Gates (ratio to {})", gates[0].against)));

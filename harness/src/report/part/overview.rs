@@ -6,7 +6,7 @@ use crate::report::pick;
 use crate::result::RunReport;
 
 /// A row for each step; nothing where none ran, or where nothing is synced.
-pub(super) fn write(report: &RunReport, page: &mut Page) {
+pub(in crate::report) fn write(report: &RunReport, page: &mut Page) {
     let configurations = report.configuration_ids();
     let steps = report.steps();
     let (Some(baseline), false) = (configurations.first(), steps.is_empty()) else { return };

@@ -5,7 +5,7 @@ use crate::report::{human, pick};
 use crate::result::RunReport;
 
 /// A row for each step and configuration; nothing where no block was repeated.
-pub(super) fn write(report: &RunReport, page: &mut Page) {
+pub(in crate::report) fn write(report: &RunReport, page: &mut Page) {
     let blocks = pick::blocks(report);
     let (Some(first), Some(last), true) = (blocks.first(), blocks.last(), blocks.len() > 1) else { return };
     let samples = all(report, &blocks);
@@ -87,13 +87,14 @@ impl Samples<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{Style, example};
+    use crate::report::example;
+    use crate::report::part::tests::text;
     use crate::result::Status;
 
     fn written(report: &RunReport) -> String {
-        let mut page = Page::new(&Style::default());
+        let mut page = Page::new(80);
         write(report, &mut page);
-        page.finish()
+        text(&page)
     }
 
     #[test]
