@@ -87,7 +87,7 @@ pub enum Command {
     List(ListArguments),
     /// Check what this machine has and lacks, and say what gets it.
     Doctor(DoctorArguments),
-    /// Find what a run left: loop devices, images of --keep; free it with --force.
+    /// Find what a run left: loop devices, folders of --keep; free it with --force.
     Gc(GcArguments),
     /// Print completions for a shell.
     #[command(hide = true)]

@@ -68,6 +68,16 @@ impl Invocation {
     }
 }
 
+/// A word as a shell reads it: only what no shell changes stands without quotes.
+#[must_use]
+pub fn quoted(word: &str) -> String {
+    let plain = |sign: char| sign.is_ascii_alphanumeric() || "-_./:,=+@%#".contains(sign);
+    match !word.is_empty() && !word.starts_with('#') && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\"'\"'")),
+    }
+}
+
 /// What a program came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
@@ -306,5 +316,18 @@ mod tests {
         assert_ne!(find_on(folder.path().as_os_str(), "mkfs.ext4"), Some(file.clone()), "not executable");
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
         assert_eq!(find_on(folder.path().as_os_str(), "mkfs.ext4"), Some(file));
+    }
+
+    #[test]
+    fn a_word_is_quoted_only_where_a_shell_would_change_it() {
+        for plain in
+            ["quick", "fixtures/a.toml", "lzo=btrfs:noatime,compress=lzo", "step.a.count=5", "ext4#2"]
+        {
+            assert_eq!(quoted(plain), plain);
+        }
+        assert_eq!(quoted("ext4=-O ^has_journal"), "'ext4=-O ^has_journal'");
+        assert_eq!(quoted("a;b"), "'a;b'");
+        assert_eq!(quoted(""), "''");
+        assert_eq!(quoted("it's"), "'it'\"'\"'s'");
     }
 }

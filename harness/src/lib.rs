@@ -10,6 +10,8 @@
 //! 4. The results meet again in one [`result::RunReport`], which [`claim`], [`compare`] and [`facts`] judge and [`report`]
 //!    writes. These read results only, so they work anywhere, without root, on stored JSON.
 //!
+//! What each number means, and what it does not count, is in [`metrics`].
+//!
 //! Modules import downwards only; `tests/imports.rs` holds them to it.
 #![deny(missing_docs)]
 #![warn(clippy::print_stdout, clippy::print_stderr)]
@@ -31,6 +33,8 @@ pub mod result;
 
 pub mod fs;
 pub mod measure;
+#[doc = include_str!("metrics.md")]
+pub mod metrics {}
 pub mod scratch;
 pub mod verify;
 pub mod workload;

@@ -134,7 +134,7 @@ pub struct Place {
     pub overcommit: bool,
 }
 
-/// Which images to keep.
+/// Of which cases to keep what is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Keep {
     /// Of every case.
@@ -170,10 +170,11 @@ pub struct Results {
     /// where one does not hold, 6 where the noise does not allow to decide.
     #[arg(long, value_name = "LIST", env = "FSDUEL_GATE", hide_env_values = true)]
     pub gate: Option<String>,
-    /// Keep the images of all cases, or with `=failed` of those that did not pass.
+    /// Keep what is left of all cases, or with `=failed` of those that did not pass.
     ///
-    /// They are in the store, as fsduel-*.img, and belong to the caller of sudo;
-    /// the report names each. `fsduel gc --force` removes them.
+    /// A folder fsduel-* in the store for each: the image, what fsck, the kernel and
+    /// the worker said, and repeat.sh, which makes the file system again or mounts the
+    /// image. The report names it; `fsduel gc --force` removes it.
     #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "all", env = "FSDUEL_KEEP", hide_env_values = true)]
     pub keep: Option<Keep>,

@@ -1,8 +1,8 @@
-//! `fsduel gc`: devices of ours that outlived their run, and images that `--keep` kept.
+//! `fsduel gc`: devices of ours that outlived their run, and folders that `--keep` kept.
 //!
 //! A run leaves nothing even when it is killed. What is found here was kept alive from outside: a
 //! mount namespace that copied ours, or a program that still has the device open. Only devices
-//! that carry our tag and whose run is dead are ever freed, and only files that carry it removed.
+//! that carry our tag and whose run is dead are ever freed, and only folders that carry it removed.
 
 use std::io::Write;
 use std::path::Path;
@@ -35,10 +35,10 @@ pub fn gc(arguments: &GcArguments) -> Result<u8> {
             code = exit::first([code, failed]);
             writeln!(out, "{}: {word}", describe(leftover)).cannot(doing)?;
         }
-        for image in &kept {
-            let (word, failed) = fate_of_image(image, arguments.force);
+        for folder in &kept {
+            let (word, failed) = fate_of_kept(folder, arguments.force);
             code = exit::first([code, failed]);
-            writeln!(out, "{}, {}: {word}", image.path.display(), image.allocated).cannot(doing)?;
+            writeln!(out, "{}, {}: {word}", folder.path.display(), folder.allocated).cannot(doing)?;
         }
         Ok(())
     })?;
@@ -72,13 +72,18 @@ fn fate(leftover: &parts::Found, force: bool) -> (String, u8) {
     }
 }
 
-/// What becomes of an image that was kept, and the exit code of that.
-fn fate_of_image(image: &parts::Kept, force: bool) -> (String, u8) {
+/// What becomes of a folder that was kept, and the exit code of that.
+fn fate_of_kept(folder: &parts::Kept, force: bool) -> (String, u8) {
     if !force {
-        return ("kept image".into(), exit::OK);
+        return ("kept".into(), exit::OK);
     }
-    match parts::remove_kept(image) {
+    match parts::remove_kept(folder) {
         Ok(()) => ("removed".into(), exit::OK),
-        Err(error) => (format!("not removed: {error}"), exit::HARNESS),
+        Err(error) => (not_removed(&error), exit::HARNESS),
     }
+}
+
+fn not_removed(error: &Error) -> String {
+    let next = error.next_step().map(|next| format!("; {next}")).unwrap_or_default();
+    format!("not removed: {error}{next}")
 }

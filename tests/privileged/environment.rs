@@ -33,7 +33,6 @@ pub fn trials() -> Vec<Trial> {
         general("host_settings_of_mke2fs_change_nothing", host_settings),
         general("mkfs_options_that_the_tool_refuses_are_usage_with_its_words", refused_options),
         general("foreign_loop_devices_are_left_alone", foreign),
-        general("a_kept_image_is_found_and_removed_by_gc", kept_image),
         general("a_billion_files_are_refused_at_once", billion),
         general("a_reader_of_stderr_that_has_stalled_does_not_stall_the_run", stalled_reader),
     ]
@@ -303,21 +302,6 @@ fn foreign() {
     assert_exits(&gc, 0);
     assert!(detached.success());
     assert_eq!(backing.unwrap().trim(), image.to_str().unwrap());
-}
-
-fn kept_image() {
-    let lab = Lab::new();
-    assert_exits(&lab.fsduel(["run", "smoke", "--fs", "ext4", "--keep"]).output().unwrap(), 0);
-    let images =
-        || fs::read_dir(lab.store()).unwrap().flatten().map(|entry| entry.path()).collect::<Vec<_>>();
-    let [image] = images().try_into().unwrap();
-    let fsck = Command::new("e2fsck").arg("-fn").arg(&image).output().unwrap();
-    assert!(fsck.status.success(), "{}", told(&fsck));
-    let listed = lab.fsduel(["gc"]).output().unwrap();
-    assert!(told(&listed).contains(image.to_str().unwrap()), "{}", told(&listed));
-    assert_exits(&lab.fsduel(["gc", "--force"]).output().unwrap(), 0);
-    assert!(images().is_empty());
-    lab.assert_nothing_is_left();
 }
 
 fn billion() {

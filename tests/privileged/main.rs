@@ -10,6 +10,7 @@ mod damage;
 mod environment;
 mod golden;
 mod guard;
+mod kept;
 mod lab;
 mod leaks;
 mod postmark;
@@ -31,11 +32,13 @@ fn main() {
         trials.extend(runs::trials(*filesystem));
         trials.extend(by_hand::trials(*filesystem));
         trials.extend(damage::trials(*filesystem));
+        trials.extend(kept::trials(*filesystem));
     }
     trials.extend(leaks::trials());
     trials.extend(stops::trials());
     trials.extend(environment::trials());
     trials.extend(guard::trials());
+    trials.extend(kept::general_trials());
     trials.extend(repeat::trials());
     trials.extend(postmark::trials());
     trials.extend(golden::trials());

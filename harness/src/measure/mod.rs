@@ -232,6 +232,20 @@ mod tests {
     }
 
     #[test]
+    fn the_page_about_metrics_explains_every_key_and_no_other() {
+        let page = include_str!("../metrics.md");
+        // `* **KEYS**: what they mean`, which may be broken after any key.
+        let items = page.split("\n* **").skip(1).filter_map(|item| item.split_once("**:"));
+        let keys = items.flat_map(|(keys, _)| keys.split(','));
+        let explained: Vec<&str> = keys.map(|key| key.trim().trim_matches('`')).collect();
+        let known: Vec<&str> = documented().map(|metric| metric.key).collect();
+        let missing: Vec<_> = known.iter().filter(|key| !explained.contains(key)).collect();
+        let unknown: Vec<_> = explained.iter().filter(|key| !known.contains(key)).collect();
+        assert!(missing.is_empty() && unknown.is_empty(), "not explained {missing:?}, no metric {unknown:?}");
+        assert_eq!(explained.len(), known.len(), "each once");
+    }
+
+    #[test]
     fn the_clock_is_the_first_row() {
         assert_eq!(ALL[0].metrics()[0].key, "returned_s");
     }

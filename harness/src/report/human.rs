@@ -2,6 +2,8 @@
 
 pub(super) use crate::units::human::{by_key, count, payload, ratio, significant, size, time, words};
 
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
 /// The word that a value has in JSON, for people: `not run`.
 pub(super) fn word(value: impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
@@ -11,7 +13,23 @@ pub(super) fn word(value: impl serde::Serialize) -> String {
     }
 }
 
-/// Break text into lines of at most `width` signs; those after the first begin with `indent`
+/// Columns that a text takes on a terminal: a Chinese sign takes two, a combining accent none.
+pub(super) fn columns(text: &str) -> usize {
+    text.width()
+}
+
+/// Text for a terminal: what would move its cursor, change its colours or turn the direction of what
+/// follows is a replacement character.
+pub(super) fn harmless(text: &str) -> String {
+    let turns =
+        |sign| matches!(sign, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}');
+    let plain = |sign: char| {
+        if (sign.is_control() && sign != '\n') || turns(sign) { char::REPLACEMENT_CHARACTER } else { sign }
+    };
+    text.chars().map(plain).collect()
+}
+
+/// Break text into lines of at most `width` columns; those after the first begin with `indent`
 /// blanks, the first with those of the text. A word that is longer than a line is broken.
 pub(super) fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
     let blanks = text.len() - text.trim_start_matches(' ').len();
@@ -20,8 +38,8 @@ pub(super) fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
     for piece in
         text.split_ascii_whitespace().flat_map(|word| pieces(word, width.saturating_sub(indent.max(blanks))))
     {
-        let used = lines.last().map_or(0, |line| line.chars().count());
-        if begun && used + 1 + piece.chars().count() > width {
+        let used = lines.last().map_or(0, |line| columns(line));
+        if begun && used + 1 + columns(&piece) > width {
             lines.push(" ".repeat(indent));
             begun = false;
         }
@@ -37,8 +55,20 @@ pub(super) fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
 }
 
 fn pieces(word: &str, width: usize) -> Vec<String> {
-    let signs: Vec<char> = word.chars().collect();
-    signs.chunks(width.max(1)).map(|piece| piece.iter().collect()).collect()
+    let mut pieces = vec![String::new()];
+    let mut used = 0;
+    for sign in word.chars() {
+        let wide = sign.width().unwrap_or(0);
+        if used + wide > width.max(1) && used > 0 {
+            pieces.push(String::new());
+            used = 0;
+        }
+        used += wide;
+        if let Some(piece) = pieces.last_mut() {
+            piece.push(sign);
+        }
+    }
+    pieces
 }
 
 #[cfg(test)]
@@ -51,5 +81,18 @@ mod tests {
         assert!(lines.iter().all(|line| line.chars().count() <= 20), "{lines:?}");
         assert!(lines[1..].iter().all(|line| line.starts_with("  ")), "{lines:?}");
         assert_eq!(wrap("  short", 20, 4), ["  short"]);
+    }
+
+    #[test]
+    fn a_wide_sign_takes_two_columns_and_an_accent_none() {
+        assert_eq!(wrap("文件系统 文件", 8, 0), ["文件系统", "文件"]);
+        assert_eq!(wrap("文件系统", 5, 0), ["文件", "系统"]);
+        assert_eq!(columns("e\u{301}"), 1);
+    }
+
+    #[test]
+    fn no_text_from_outside_can_steer_a_terminal() {
+        let text = harmless("a\u{1b}[31mb\u{7}\u{202e}c\u{9b}\rd\ne");
+        assert_eq!(text, "a\u{fffd}[31mb\u{fffd}\u{fffd}c\u{fffd}\u{fffd}d\ne");
     }
 }

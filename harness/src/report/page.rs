@@ -4,6 +4,8 @@
 //! is known while they write, since what has no room is told in another way: where nothing is too
 //! wide, as in a browser, nothing is shortened.
 
+use super::human::columns;
+
 /// What was said so far.
 pub(super) struct Page {
     /// Columns that a table may have.
@@ -128,7 +130,7 @@ pub(super) const PADDING: usize = 2;
 
 /// Of each column.
 pub(super) fn longest_words(header: &[&str], rows: &[Vec<String>]) -> Vec<usize> {
-    let longest = |text: &str| text.split([' ', '\n']).map(|word| word.chars().count()).max().unwrap_or(1);
+    let longest = |text: &str| text.split([' ', '\n']).map(columns).max().unwrap_or(1);
     let of_column = |(at, heading): (usize, &&str)| {
         rows.iter().filter_map(|row| row.get(at)).map(|cell| longest(cell)).fold(longest(heading), usize::max)
     };

@@ -79,7 +79,8 @@ impl Lines {
     /// Broken as a shell reads it, so that it can be copied.
     fn command(&mut self, command: &str) {
         let room = self.width.saturating_sub(4).max(1);
-        self.add(&format!("  {}", command::lines_of(command, room).join(" \\\n    ")));
+        let command = command.replace('\n', " ");
+        self.add(&format!("  {}", command::lines_of(&command, room).join(" \\\n    ")));
     }
 
     /// Sign for sign, so that columns stay in line.
@@ -94,7 +95,7 @@ impl Lines {
             'µ' if ascii => 'u',
             other => other,
         };
-        self.text.chars().map(plain).collect()
+        human::harmless(&self.text).chars().map(plain).collect()
     }
 }
 

@@ -25,6 +25,7 @@ use crate::guard::{Lock, Watch};
 use crate::result::{CaseResult, Environment, Reason, RunReport, Status, Warning};
 use crate::sys::signal;
 use crate::units::duration_text;
+use crate::worker::kept;
 
 use blocks::{Next, Schedule};
 
@@ -141,7 +142,11 @@ impl Run<'_> {
                 supervise::supervise(spec, self.plan.timeout, self.tell)
             }
         };
-        CaseResult { started_s, ..case }
+        let mut case = CaseResult { started_s, ..case };
+        if let Err(error) = kept::complete(spec, &mut case) {
+            case.verify.details.push(error.to_string());
+        }
+        case
     }
 
     /// Place of the next case in the run.

@@ -15,7 +15,6 @@ use rustix::fs::{
     ioctl_setflags, linkat, memfd_create, seek,
 };
 
-use super::kept;
 use super::store::{StoreKind, store_info};
 use crate::error::{Cannot, Error, Result};
 use crate::sys::errno;
@@ -108,14 +107,12 @@ impl Image {
         Err(Error::environment(doing).next("find what writes to deleted files in the store, and stop it"))
     }
 
-    /// Give it the name `path`: by a link within its store, else as a sparse copy. It is marked
-    /// with `tag`, so that it is found again.
+    /// Give it the name `path`: by a link within its store, else as a sparse copy.
     ///
     /// # Errors
     ///
     /// `path` exists already, or its folder does not take the file.
-    pub fn keep(&self, path: &Path, tag: &str) -> Result<()> {
-        kept::mark(&self.file, tag);
+    pub fn keep(&self, path: &Path) -> Result<()> {
         let doing = || format!("keep the image as {}", path.display());
         let own = format!("/proc/self/fd/{}", self.file.as_raw_fd());
         match linkat(CWD, own.as_str(), CWD, path, AtFlags::SYMLINK_FOLLOW).map_err(errno) {
@@ -125,16 +122,15 @@ impl Image {
                 .map_err(|error| error.next("remove the file, or keep the image under another name")),
             // Another file system, memory, or a file that had a name once.
             Err(Errno::EXDEV | Errno::ENOENT | Errno::EPERM | Errno::EOPNOTSUPP) => {
-                self.copy_to(path, tag).cannot(doing)
+                self.copy_to(path).cannot(doing)
             }
             Err(errno) => Err(errno).cannot(doing),
         }
     }
 
     /// Copy what is not a hole.
-    fn copy_to(&self, path: &Path, tag: &str) -> std::io::Result<()> {
+    fn copy_to(&self, path: &Path) -> std::io::Result<()> {
         let to = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-        kept::mark(&to, tag);
         to.set_len(self.size.0)?;
         let mut at = 0;
         loop {
@@ -268,9 +264,9 @@ mod tests {
         let folder = folder();
         let kept = folder.path().join("kept.img");
         let image = Image::create(Some(folder.path()), Bytes::mib(1), false).unwrap();
-        image.keep(&kept, "fsduel:v1:1:2:x").unwrap();
+        image.keep(&kept).unwrap();
         assert_eq!(kept.metadata().unwrap().ino(), image.inode());
-        assert_eq!(image.keep(&kept, "fsduel:v1:1:2:x").unwrap_err().errno(), Some(Errno::EEXIST));
+        assert_eq!(image.keep(&kept).unwrap_err().errno(), Some(Errno::EEXIST));
     }
 
     #[test]
@@ -280,7 +276,7 @@ mod tests {
         image.file.seek(std::io::SeekFrom::Start(40 << 20)).unwrap();
         image.file.write_all(b"in the middle").unwrap();
         let kept = folder.path().join("kept.img");
-        image.keep(&kept, "fsduel:v1:1:2:x").unwrap();
+        image.keep(&kept).unwrap();
         let mut file = File::open(&kept).unwrap();
         let mut word = [0; 13];
         file.seek(std::io::SeekFrom::Start(40 << 20)).unwrap();

@@ -33,7 +33,7 @@ use crate::sys::errno;
 use crate::units::Bytes;
 
 pub use image::Image;
-pub use kept::{Kept, find_kept, remove_kept};
+pub use kept::{IMAGE, Kept, create_kept, find_kept, remove_kept};
 pub use loop_device::{LoopDevice, LoopOptions};
 pub use mount::Mount;
 pub use place::Place;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::resolve::Choices;
 use super::{DEFAULT_STORE, Options, Suite, parse_store};
 use crate::case::{DirectIo, Store};
+use crate::command::quoted;
 use crate::compare::Repeat;
 
 /// The whole line, quoted as a shell reads it.
@@ -81,15 +82,6 @@ impl Line {
     }
 }
 
-/// Only what no shell changes stands without quotes.
-fn quoted(word: &str) -> String {
-    let plain = |sign: char| sign.is_ascii_alphanumeric() || "-_./:,=+@%#".contains(sign);
-    match !word.is_empty() && !word.starts_with('#') && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\"'\"'")),
-    }
-}
-
 fn duration(limit: Duration) -> String {
     match limit.subsec_nanos() {
         0 => format!("{}s", limit.as_secs()),
@@ -101,19 +93,6 @@ fn duration(limit: Duration) -> String {
 mod tests {
     use super::*;
     use crate::units::Bytes;
-
-    #[test]
-    fn a_word_is_quoted_only_where_a_shell_would_change_it() {
-        for plain in
-            ["quick", "fixtures/a.toml", "lzo=btrfs:noatime,compress=lzo", "step.a.count=5", "ext4#2"]
-        {
-            assert_eq!(quoted(plain), plain);
-        }
-        assert_eq!(quoted("ext4=-O ^has_journal"), "'ext4=-O ^has_journal'");
-        assert_eq!(quoted("a;b"), "'a;b'");
-        assert_eq!(quoted(""), "''");
-        assert_eq!(quoted("it's"), "'it'\"'\"'s'");
-    }
 
     #[test]
     fn a_size_and_a_duration_read_back_exactly() {

@@ -10,29 +10,38 @@ use crate::error::{Kind, Result};
 use crate::fs::{Filesystem, Verdict};
 use crate::result::Checked;
 
-/// What the checker of `filesystem` says of the unmounted `device`, and the seconds it took;
-/// without seconds where it did not run.
+/// What a checker came to.
+pub struct Checkup {
+    /// What its words mean.
+    pub verdict: Verdict,
+    /// How long it took; none where it did not run.
+    pub seconds: Option<f64>,
+    /// All that it printed.
+    pub output: String,
+}
+
+/// Run the checker of `filesystem` on the unmounted `device`.
 ///
 /// # Errors
 ///
 /// The run is being stopped.
-pub fn fsck(filesystem: &dyn Filesystem, device: &Path) -> Result<(Verdict, Option<f64>)> {
+pub fn fsck(filesystem: &dyn Filesystem, device: &Path) -> Result<Checkup> {
     let Some(check) = filesystem.fsck(device) else {
-        return Ok((not_checked(format!("{} has no checker", filesystem.name())), None));
+        return Ok(not_checked(format!("{} has no checker", filesystem.name())));
     };
     let start = Instant::now();
     match command::run(&check) {
         Ok(told) => {
             let verdict = filesystem.verdict(told.status, &told.text);
-            Ok((verdict, Some(start.elapsed().as_secs_f64())))
+            Ok(Checkup { verdict, seconds: Some(start.elapsed().as_secs_f64()), output: told.text })
         }
         Err(error) if error.kind() == Kind::Stopped => Err(error),
-        Err(error) => Ok((not_checked(error.to_string()), None)),
+        Err(error) => Ok(not_checked(error.to_string())),
     }
 }
 
-fn not_checked(text: String) -> Verdict {
-    Verdict { checked: Checked::NotChecked, text }
+fn not_checked(text: String) -> Checkup {
+    Checkup { verdict: Verdict { checked: Checked::NotChecked, text }, seconds: None, output: String::new() }
 }
 
 #[cfg(test)]
@@ -87,14 +96,14 @@ mod tests {
 
     #[test]
     fn no_checker_is_never_clean() {
-        let (verdict, seconds) = fsck(&Fake(None), &PathBuf::from("/dev/null")).unwrap();
+        let Checkup { verdict, seconds, .. } = fsck(&Fake(None), &PathBuf::from("/dev/null")).unwrap();
         assert_eq!((verdict.checked, seconds), (Checked::NotChecked, None));
         assert_eq!(verdict.text, "fakefs has no checker");
     }
 
     #[test]
     fn a_checker_that_is_not_installed_is_never_clean() {
-        let (verdict, seconds) =
+        let Checkup { verdict, seconds, .. } =
             fsck(&Fake(Some("fsck.no-such-checker")), &PathBuf::from("/dev/null")).unwrap();
         assert_eq!((verdict.checked, seconds), (Checked::NotChecked, None));
         assert!(verdict.text.starts_with("cannot "), "{}", verdict.text);

@@ -35,6 +35,8 @@ const EXPECTED: [&str; 6] = [
 #[derive(Debug)]
 pub struct KernelLog {
     log: Result<Kmsg, Errno>,
+    /// All that it said of loop devices, the first [`KEPT`].
+    said: Vec<String>,
     /// Faults of any loop device.
     faults: Vec<String>,
     /// Records were lost, or are not kept.
@@ -46,7 +48,7 @@ impl KernelLog {
     /// [`finish`](Self::finish).
     #[must_use]
     pub fn begin() -> Self {
-        Self { log: Kmsg::from_now(), faults: vec![], incomplete: false }
+        Self { log: Kmsg::from_now(), said: vec![], faults: vec![], incomplete: false }
     }
 
     /// Read what came since.
@@ -65,7 +67,13 @@ impl KernelLog {
     }
 
     fn keep(&mut self, record: &str) {
-        if !is_grave(record) || !record.contains("loop") {
+        if !record.contains("loop") {
+            return;
+        }
+        if self.said.len() < KEPT {
+            self.said.push(record.to_owned());
+        }
+        if !is_grave(record) {
             return;
         }
         if self.faults.len() < KEPT {
@@ -87,6 +95,13 @@ impl KernelLog {
             text.contains("critical space allocation error") || text.contains("I/O error, dev ")
         };
         self.faults.iter().map(|record| message(record)).filter(of_the_store).find(|text| names(text, device))
+    }
+
+    /// All that the kernel said of `device` (`loop4`), a line each, faults or not; as far as it was
+    /// drained, and at most 1,000 lines.
+    #[must_use]
+    pub fn about(&self, device: &str) -> Vec<&str> {
+        self.said.iter().map(|record| message(record)).filter(|text| names(text, device)).collect()
     }
 
     /// Whether the kernel told of a fault of `device` (`loop4`); with its words, or why it is not
@@ -165,7 +180,7 @@ mod tests {
 
     fn with(records: &[&str]) -> KernelLog {
         let nothing = std::fs::File::open("/dev/null").unwrap();
-        let mut log = KernelLog { log: Ok(nothing.into()), faults: vec![], incomplete: false };
+        let mut log = KernelLog { log: Ok(nothing.into()), said: vec![], faults: vec![], incomplete: false };
         records.iter().for_each(|record| log.keep(record));
         log
     }
@@ -292,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_log_that_cannot_be_read_is_not_clean() {
-        let log = KernelLog { log: Err(Errno::EPERM), faults: vec![], incomplete: false };
+        let log = KernelLog { log: Err(Errno::EPERM), said: vec![], faults: vec![], incomplete: false };
         let (checked, told) = log.finish("loop0");
         assert_eq!(checked, Checked::NotChecked);
         assert_eq!(told, ["kernel log: not readable (EPERM)"]);

@@ -1,21 +1,21 @@
 //! A case from the attach to the proof that nothing is left.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::case::{CaseSpec, DirectIo, Keep, QUIET, Store};
-use crate::error::{Cannot, Error, Kind, Result};
+use crate::case::{CaseSpec, DirectIo, QUIET, Store};
+use crate::command::stop_requested;
+use crate::error::{Error, Kind, Result};
 use crate::fs::{self, Description, Filesystem};
 use crate::result::{CaseResult, Checked, Metrics, Reason, Status};
 use crate::scratch::{Mount, Scratch, ScratchSpec, Tag};
-use crate::sys::caller::give_to_caller;
 use crate::units::Bytes;
-use crate::verify::fsck::fsck;
+use crate::verify::fsck::{Checkup, fsck};
 use crate::verify::kernel_log::KernelLog;
 use crate::workload::{self, Workload};
 
 use super::cold::Cold;
+use super::kept::{self, Folder};
 use super::step::Bench;
 use super::store::StoreWatch;
 use super::tell::Tell;
@@ -24,7 +24,8 @@ use super::{orphans, quiet};
 
 /// Run the case. Whatever happens ends up in the result.
 pub(super) fn run(spec: &CaseSpec, tell: &mut Tell) -> CaseResult {
-    let mut case = Case { spec, started: Instant::now(), tell, result: CaseResult::planned(spec) };
+    let mut case =
+        Case { spec, started: Instant::now(), tell, result: CaseResult::planned(spec), fsck: None };
     let outcome = case.run();
     case.conclude(outcome);
     case.result
@@ -35,6 +36,8 @@ struct Case<'a> {
     started: Instant,
     tell: &'a mut Tell,
     result: CaseResult,
+    /// What the checker printed, once it ran.
+    fsck: Option<String>,
 }
 
 impl Case<'_> {
@@ -51,8 +54,13 @@ impl Case<'_> {
             .map_err(|error| watch.blame(error, &scratch, &mut log));
         self.tell.phase("unmount");
         let unmounted = scratch.unmount();
+        log.drain();
+        let said = log.about(scratch.device().name()).join("\n");
         self.read_log(log, &scratch);
-        self.keep(&scratch, worked.is_ok() && unmounted.is_ok() && self.clean());
+        let passed = worked.is_ok() && unmounted.is_ok() && self.clean();
+        if kept::is_wanted(self.spec.keep, passed) {
+            self.keep(filesystem, &scratch, &said, unmounted.is_ok());
+        }
         let torn_down = self.tear_down(scratch);
         // A mount that could not be ended is the harness's own failure, and comes first.
         torn_down.and(unmounted).and(worked)
@@ -146,7 +154,8 @@ impl Case<'_> {
     /// The file system's own checker, read-only, on the unmounted device.
     fn check(&mut self, filesystem: &dyn Filesystem, scratch: &Scratch) -> Result<()> {
         self.tell.phase("fsck");
-        let (verdict, seconds) = fsck(filesystem, scratch.device().path())?;
+        let Checkup { verdict, seconds, output } = fsck(filesystem, scratch.device().path())?;
+        self.fsck = Some(output);
         orphans::reap();
         if let Some(seconds) = seconds {
             self.result.metrics.set("fsck_s", seconds);
@@ -163,8 +172,7 @@ impl Case<'_> {
         Ok(())
     }
 
-    fn read_log(&mut self, mut log: KernelLog, scratch: &Scratch) {
-        log.drain();
+    fn read_log(&mut self, log: KernelLog, scratch: &Scratch) {
         let (checked, details) = log.finish(scratch.device().name());
         let verify = &mut self.result.verify;
         verify.kernel_log = checked;
@@ -178,17 +186,25 @@ impl Case<'_> {
         !damaged && not_clean(&self.result.verify).is_none() && not_allowed(&self.spec.steps, steps).is_none()
     }
 
-    fn keep(&mut self, scratch: &Scratch, passed: bool) {
-        let Some(path) = keep_path(self.spec, passed) else { return };
-        let kept = scratch.image().keep(&path, scratch.device().tag());
-        let kept = kept.and_then(|()| {
-            give_to_caller(&path).cannot(|| format!("give {} to the caller of sudo", path.display()))
-        });
-        let told = match kept {
-            Ok(()) => format!("kept the image as {}", path.display()),
-            Err(error) => error.to_string(),
+    /// Leave a folder with all that one needs to look into the case by hand; the runner adds to it.
+    fn keep(&mut self, filesystem: &dyn Filesystem, scratch: &Scratch, said: &str, unmounted: bool) {
+        let fsck = match self.fsck.take() {
+            None if unmounted && !stop_requested() => {
+                fsck(filesystem, scratch.device().path()).map(|told| told.output).unwrap_or_default()
+            }
+            told => told.unwrap_or_default(),
         };
-        self.result.verify.details.push(told);
+        let fill = || -> Result<Option<Folder>> {
+            let Some(folder) = Folder::make(self.spec, scratch.device().tag())? else { return Ok(None) };
+            folder.image(scratch.image())?;
+            folder.text("fsck.txt", &fsck)?;
+            folder.text("kernel.log", said)?;
+            Ok(Some(folder))
+        };
+        match fill() {
+            Ok(folder) => self.result.kept = folder.map(|folder| folder.path().display().to_string()),
+            Err(error) => self.result.verify.details.push(error.to_string()),
+        }
     }
 
     fn tear_down(&mut self, scratch: Scratch) -> Result<()> {
@@ -284,18 +300,6 @@ fn store_folder(store: &Store) -> Option<std::path::PathBuf> {
         Store::Directory(folder) => Some(folder.clone()),
         Store::Memory => None,
     }
-}
-
-fn keep_path(spec: &CaseSpec, passed: bool) -> Option<std::path::PathBuf> {
-    let wanted = match spec.keep {
-        Keep::Never => false,
-        Keep::Failed => !passed,
-        Keep::Always => true,
-    };
-    let folder = store_folder(&spec.store).filter(|_| wanted)?;
-    let run = spec.run_id.get(..8).unwrap_or(&spec.run_id);
-    let name = format!("fsduel-{run}-{}-{}.img", spec.configuration.id, spec.block);
-    Some(Path::new(&folder).join(name.replace(['/', '#'], "-")))
 }
 
 #[cfg(test)]

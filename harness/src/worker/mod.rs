@@ -9,6 +9,7 @@
 mod abandon;
 mod case;
 mod cold;
+pub(crate) mod kept;
 mod limit;
 mod orphans;
 mod quiet;

@@ -21,6 +21,11 @@ pub(in crate::report) fn write(report: &RunReport, page: &mut Page) {
         page.title("Verification");
         ran.iter().for_each(|cases| verified(cases, page));
     }
+    let kept: Vec<_> = report.cases.iter().filter_map(|case| Some((&case.id, case.kept.as_ref()?))).collect();
+    if !kept.is_empty() {
+        page.title("Kept (repeat.sh there makes it again, or mounts the image with --kept)");
+        kept.iter().for_each(|(id, folder)| page.line(&format!("{id}: {folder}"), 2));
+    }
     if let Some(command) = report.suite.resolved.get("command").and_then(|command| command.as_str()) {
         page.title("Run it again");
         page.command(command);

@@ -1,11 +1,13 @@
 //! A command line on several lines, broken as a shell reads it, so that it can be copied.
 
+use crate::report::human::columns;
+
 /// Words are never broken here: a command must stay what it is.
 pub(super) fn lines_of(command: &str, room: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for part in parts_of(command) {
         match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + part.chars().count() + 2 <= room => {
+            Some(line) if columns(line) + 1 + columns(&part) + 2 <= room => {
                 line.push(' ');
                 line.push_str(&part);
             }

@@ -1,0 +1,49 @@
+#!/bin/sh
+@CASE@
+# Its steps:
+@STEPS@
+#
+# As root:
+#   sh repeat.sh [COMMAND...]          make the same file system anew, and work in it
+#   sh repeat.sh --kept [COMMAND...]   look into the one that was kept, read-only
+# COMMAND runs in its top folder, in a mount namespace of its own; without one it
+# is your shell. At the end it is unmounted, checked and detached.
+set -eu
+# A mount that others see is one that others can keep busy.
+if [ -z "${FSDUEL_REPEAT:-}" ]; then
+    FSDUEL_REPEAT=1 exec unshare --mount --propagation private sh "$0" "$@"
+fi
+cd "$(dirname "$0")"
+options=@OPTIONS@
+read_only=
+image=again.img
+if [ "${1:-}" = --kept ]; then
+    shift
+    options=${options:+$options,}ro
+    read_only=--read-only
+    image=image.img
+fi
+
+device=
+finish() {
+    if mountpoint -q mnt; then umount mnt; fi
+    if [ -n "$device" ]; then losetup --detach "$device"; fi
+    if [ -d mnt ]; then rmdir mnt; fi
+    rm -f again.img
+}
+trap finish EXIT
+trap 'exit 130' HUP INT TERM
+
+if [ -z "$read_only" ]; then truncate --size=@BYTES@ "$image"; fi
+device=$(losetup --find --show $read_only --sector-size @SECTOR@ --direct-io=@DIRECT_IO@ "$image")
+if [ -z "$read_only" ]; then
+    @MKFS@
+fi
+mkdir -p mnt
+mount -t @TYPE@ -o "$options" "$device" mnt
+if [ $# = 0 ]; then set -- "${SHELL:-sh}"; fi
+status=0
+(cd mnt && "$@") || status=$?
+umount mnt
+@FSCK@ || { [ $status != 0 ] || status=5; }
+exit $status

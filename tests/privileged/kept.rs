@@ -1,0 +1,91 @@
+//! What `--keep` leaves is enough to go on by hand, and nothing is left of that either.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use fsduel_harness::fs::Filesystem;
+use fsduel_harness::result::Status;
+use libtest_mimic::Trial;
+
+use crate::lab::{Lab, assert_exits, told};
+use crate::{general, of};
+
+pub fn trials(filesystem: &'static dyn Filesystem) -> Vec<Trial> {
+    vec![of(filesystem, "the_script_of_a_kept_case_makes_it_again_and_looks_into_it", by_script)]
+}
+
+pub fn general_trials() -> Vec<Trial> {
+    vec![
+        general("only_a_case_that_did_not_pass_is_kept_where_that_was_asked_for", only_failed),
+        general("a_kept_folder_goes_with_gc_but_not_what_somebody_put_there", foreign_file),
+    ]
+}
+
+fn by_script(filesystem: &'static dyn Filesystem) {
+    let lab = Lab::new();
+    let (output, report) = lab.report(["run", "smoke", "--fs", filesystem.name(), "--keep"]);
+    assert_exits(&output, 0);
+    let folder = PathBuf::from(report.cases[0].kept.as_ref().unwrap());
+    assert!(told(&output).contains(folder.to_str().unwrap()), "every report names it: {}", told(&output));
+    let written = |name| fs::read_to_string(folder.join(name)).unwrap();
+    assert!(!written("fsck.txt").is_empty());
+    assert!(written("kernel.log").contains("loop"), "{}", written("kernel.log"));
+    let kept = script(&folder, &["--kept", "ls"]);
+    assert_exits(&kept, 0);
+    assert!(told(&kept).contains("fill"), "the tree of the case: {}", told(&kept));
+    let anew = script(&folder, &["sh", "-c", "ls; echo made > here; cat here"]);
+    assert_exits(&anew, 0);
+    assert!(told(&anew).contains("made") && !told(&anew).contains("fill"), "{}", told(&anew));
+    assert_exits(&script(&folder, &["sh", "-c", "exit 42"]), 42);
+    assert_exits(&script(&folder, &["--kept", "touch", "read-only"]), 1);
+    assert!(lab.devices().is_empty(), "{:?}", lab.devices());
+    assert!(!folder.join("mnt").exists() && !folder.join("again.img").exists());
+    remove_all(&lab, 1);
+    lab.assert_nothing_is_left();
+}
+
+fn script(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new("sh");
+    command.arg(folder.join("repeat.sh")).args(arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+fn only_failed() {
+    let lab = Lab::new();
+    let (output, report) = lab.report(["run", "smoke", "--fs", "ext4", "--keep=failed"]);
+    assert_exits(&output, 0);
+    assert_eq!(report.cases[0].kept, None);
+    lab.assert_nothing_is_left();
+    // As much data as the image is large, so that the metadata is too much.
+    let work = ["run", "--workload", "many-small-files", "--set", "count=16000", "--set", "file-size=4KiB"];
+    let (output, report) =
+        lab.report([&work[..], &["--fs", "ext4", "--size", "64MiB", "--keep=failed"]].concat());
+    assert_exits(&output, 3);
+    let case = &report.cases[0];
+    assert_eq!(case.status, Status::Failed);
+    let text = fs::read_to_string(Path::new(case.kept.as_ref().unwrap()).join("repeat.sh")).unwrap();
+    assert!(text.contains(&case.reason.as_ref().unwrap().text), "{text}");
+    assert!(text.contains("count") && text.contains(case.uuid.as_ref().unwrap()), "{text}");
+    remove_all(&lab, 1);
+    lab.assert_nothing_is_left();
+}
+
+fn foreign_file() {
+    let lab = Lab::new();
+    let (_, report) = lab.report(["run", "smoke", "--fs", "ext4", "--keep"]);
+    let folder = PathBuf::from(report.cases[0].kept.as_ref().unwrap());
+    fs::write(folder.join("notes"), "mine").unwrap();
+    let refused = lab.fsduel(["gc", "--force"]).output().unwrap();
+    assert!(told(&refused).contains("not removed"), "{}", told(&refused));
+    assert_eq!(fs::read_to_string(folder.join("notes")).unwrap(), "mine");
+    fs::remove_file(folder.join("notes")).unwrap();
+    remove_all(&lab, 1);
+    lab.assert_nothing_is_left();
+}
+
+fn remove_all(lab: &Lab, count: usize) {
+    let listed = lab.fsduel(["gc"]).output().unwrap();
+    let lines = told(&listed).lines().filter(|line| line.contains(lab.store().to_str().unwrap())).count();
+    assert_eq!(lines, count, "{}", told(&listed));
+    assert_exits(&lab.fsduel(["gc", "--force"]).output().unwrap(), 0);
+}
