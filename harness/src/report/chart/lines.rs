@@ -105,7 +105,7 @@ fn draw(step: &str, curves: &[Curve], n: &str) -> Chart {
     let axis = format!("payload rate ({}), more is better", unit.name);
     let mut panel = Panel::default();
     panel.lines(&axis, Paint::Text);
-    let top = panel.y + 4.0;
+    let top = panel.y + height(LABEL) / 2.0 + 1.0;
     let bottom = top + names_height(curves.len()).max(130.0);
     let times = Scale::linear(all().map(|rate| rate.to), PLOT);
     let rates = Scale::linear(all().map(|rate| rate.per_s), [bottom, top]);
@@ -148,11 +148,11 @@ fn vertical(panel: &mut Panel, ticks: &[Tick]) {
 }
 
 fn horizontal(panel: &mut Panel, ticks: &[Tick]) {
-    let bounds = [PLOT[0] - 4.0, WIDTH];
+    let bounds = [PLOT[0] + 2.0, WIDTH];
     for tick in thinned(ticks.to_vec(), bounds) {
         let wide = width(&tick.label, LABEL);
         let x = inwards(tick.at, wide, bounds);
-        let mut label = Line::new(&tick.label, [x, panel.y], LABEL, wide);
+        let mut label = Line::new(&tick.label, [x, panel.y], LABEL, wide * 1.1);
         label.paint = Paint::Muted;
         panel.drawing.text(&label);
     }

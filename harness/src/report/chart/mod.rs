@@ -125,3 +125,6 @@ pub(super) fn wrapped(text: &str, size: f64, room: f64) -> Vec<String> {
     let columns = (1..=1000_u16).rev().find(|columns| f64::from(*columns) * text::width("0", size) <= room);
     human::wrap(&clean(text), columns.unwrap_or(1).into(), 0)
 }
+
+#[cfg(test)]
+mod tests;

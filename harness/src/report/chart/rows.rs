@@ -162,7 +162,7 @@ impl Panel {
         for tick in thinned(ticks.to_vec(), bounds) {
             let wide = width(&tick.label, LABEL);
             let x = inwards(tick.at, wide, bounds);
-            let mut line = Line::new(&tick.label, [x, self.y], LABEL, wide.min(WIDTH));
+            let mut line = Line::new(&tick.label, [x, self.y], LABEL, (wide * 1.1).min(WIDTH));
             line.paint = Paint::Muted;
             self.drawing.text(&line);
         }
