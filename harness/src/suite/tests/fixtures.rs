@@ -40,7 +40,7 @@ fn every_reference_number_names_its_source() {
     let mut checked = 0;
     for name in names() {
         let run = fixture(&name, &Options::default());
-        if run.references.is_empty() && run.claims.is_empty() {
+        if run.references.is_empty() && run.claims.is_empty() && run.info.figures.is_empty() {
             continue;
         }
         let source = std::fs::read_to_string(folder(&name).join("SOURCE.md")).unwrap();
@@ -54,6 +54,9 @@ fn every_reference_number_names_its_source() {
             assert_eq!(cells[2], reference.printed, "{key}");
             assert!(!cells[3].is_empty(), "{key}");
             checked += 1;
+        }
+        for figure in &run.info.figures {
+            assert!(figure.source.is_some() && source.contains("\n## Figure\n"), "{name}: {}", figure.title);
         }
         for claim in &run.claims {
             assert!(row(&claim.id).len() > claim.id.len() + 20 && claim.source.is_some(), "{}", claim.id);

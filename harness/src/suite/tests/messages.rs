@@ -76,6 +76,8 @@ fn unknown_keys_are_refused_everywhere() {
         ("must", "mst", "did you mean `must`?"),
         ("[defaults]", "[default]", "did you mean `defaults`?"),
         ("recover = false", "recovr = false", "did you mean `recover`?"),
+        ("[[figure.panel]]", "[[figure.panle]]", "did you mean `panel`?"),
+        ("title = \"One file\"", "titel = \"One file\"", "did you mean `title`?"),
         ("step.small-files.count = 10", "step.small-files.coutn = 10", "did you mean `count`?"),
     ];
     for (from, to, expected) in table {
@@ -122,6 +124,9 @@ fn names_that_do_not_exist_are_refused() {
         ("btrfs < nojournal", "fill.sync_s[btrfs] < 1", "did you mean `synced_s`?"),
         ("btrfs < nojournal", "fill.mkfs_s[btrfs] < 1", "unknown metric `mkfs_s`"),
         ("btrfs < nojournal", "btrfs < 53MB", "is not a plain number"),
+        ("step = \"fill\"", "step = \"fil\"", "unknown step `fil`; did you mean `fill`?"),
+        ("metric = \"file_size_bytes\"", "metric = \"file_sise_bytes\"", "did you mean `file_size_bytes`?"),
+        ("step = \"fill\"", "step = \"small-files\"", "only steps of fill-until-enospc have"),
         ("default-scale = \"quick\"", "default-scale = \"quik\"", "did you mean `quick`?"),
         ("default-scale = \"quick\"", "", "several scales need `default-scale`"),
         ("base-scale = \"full\"", "", "several scales need `base-scale`"),
@@ -150,6 +155,13 @@ fn a_claim_about_a_whole_case_and_one_about_a_fact_are_known() {
         let run = resolve(&Suite::parse("x", &text).unwrap(), &Options::default()).unwrap();
         assert_eq!(run.claims[0].holds, holds);
     }
+}
+
+#[test]
+fn a_figure_without_a_panel_shows_nothing_and_is_refused() {
+    let panel = &SUITE[SUITE.find("[[figure.panel]]").unwrap()..];
+    assert!(message(panel, "").contains("a figure needs a panel: [[figure.panel]]"));
+    assert!(message(panel, "panel = []").contains("a figure needs a panel"));
 }
 
 #[test]

@@ -95,6 +95,14 @@ step = "small-files"
 metric = "space_used_bytes"
 holds = "btrfs < nojournal"
 must = true
+
+[[figure]]
+title = "What fits"
+source = "figure 1"
+[[figure.panel]]
+step = "fill"
+metric = "file_size_bytes"
+title = "One file"
 "#;
 
 fn suite() -> Suite {
@@ -131,6 +139,9 @@ fn a_suite_becomes_what_is_run() {
     assert_eq!(run.references[0].value.to_bits(), 53e6f64.to_bits());
     assert_eq!(run.references[0].printed, "53MB");
     assert!(run.references[0].approx && run.claims[0].must);
+    let figure = &run.info.figures[0];
+    assert_eq!((figure.panels[0].step.as_str(), figure.panels[0].title.as_str()), ("fill", "One file"));
+    assert_eq!((figure.title.as_str(), figure.source.as_deref()), ("What fits", Some("figure 1")));
     assert_eq!(run.claims[0].holds, "btrfs < nojournal");
 }
 
