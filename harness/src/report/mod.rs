@@ -5,11 +5,15 @@
 
 pub mod changes;
 mod chart;
+mod csv;
 mod human;
 pub mod json;
+mod junit;
+mod markdown;
 mod page;
 mod part;
 mod pick;
+mod plain;
 pub mod postmark;
 mod table;
 
@@ -47,7 +51,15 @@ pub struct Format {
 }
 
 /// All formats.
-pub static ALL: &[Format] = &[table::FORMAT, json::FORMAT, postmark::FORMAT, postmark::TERSE];
+pub static ALL: &[Format] = &[
+    table::FORMAT,
+    json::FORMAT,
+    csv::FORMAT,
+    markdown::FORMAT,
+    junit::FORMAT,
+    postmark::FORMAT,
+    postmark::TERSE,
+];
 
 /// The format of that name.
 #[must_use]
@@ -65,7 +77,7 @@ mod tests {
     use crate::error::Kind;
 
     /// Files of this folder that formats share.
-    const SHARED: [&str; 7] = ["mod", "changes", "chart", "example", "human", "page", "pick"];
+    const SHARED: [&str; 8] = ["mod", "changes", "chart", "example", "human", "page", "pick", "plain"];
 
     #[test]
     fn every_file_of_this_folder_has_a_row_in_the_table() {

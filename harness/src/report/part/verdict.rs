@@ -7,12 +7,12 @@ use crate::report::human;
 use crate::result::{Estimate, MARGIN, Verdict};
 
 /// `×1.62`; `-` where a figure has no ratio.
-pub(super) fn ratio(estimate: &Estimate) -> String {
+pub(in crate::report) fn ratio(estimate: &Estimate) -> String {
     estimate.ratio.map_or_else(|| "-".into(), human::ratio)
 }
 
 /// `[1.46, 1.78]`; `exact` where nothing scatters, as space often does not.
-pub(super) fn interval(estimate: &Estimate) -> Option<String> {
+pub(in crate::report) fn interval(estimate: &Estimate) -> Option<String> {
     let [low, high] = estimate.ci95?;
     if high - low <= low * EXACT {
         return Some("exact".into());
@@ -78,7 +78,7 @@ pub(super) fn summary(what: &str, words: impl Iterator<Item = Option<&'static st
 const LAST: [&str; 3] = ["same", "not resolved", "not judged"];
 
 /// `(needs n=18)`, where that is known.
-pub(super) fn needed(estimate: &Estimate) -> Option<String> {
+pub(in crate::report) fn needed(estimate: &Estimate) -> Option<String> {
     let count = estimate.needed_count.filter(|_| is_open(estimate))?;
     Some(format!("(needs n={count})"))
 }
