@@ -12,6 +12,7 @@ mod golden;
 mod guard;
 mod lab;
 mod leaks;
+mod live;
 mod postmark;
 mod repeat;
 mod runs;
@@ -34,6 +35,7 @@ fn main() {
     }
     trials.extend(leaks::trials());
     trials.extend(stops::trials());
+    trials.extend(live::trials());
     trials.extend(environment::trials());
     trials.extend(guard::trials());
     trials.extend(repeat::trials());
