@@ -2,6 +2,7 @@
 //! line of it is wider than 80 columns (`tests/cli.rs`). Values that name a workload or a format
 //! come from the tables of the library, so a new row appears here by itself.
 
+mod named;
 mod postmark;
 mod shared;
 mod verify;
@@ -9,9 +10,9 @@ mod verify;
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
-use crate::destination::{ReportTo, parse_report};
+use crate::destination::ReportTo;
 use crate::parts;
 
 pub use postmark::{Beside, Content, PostmarkArguments, Verify};
@@ -106,7 +107,7 @@ pub struct RunArguments {
     /// Built-in suites by name, or suite files.
     ///
     /// Without one: `quick`. `fsduel list suites` shows the names.
-    #[arg(value_name = "SUITE|FILE.toml")]
+    #[arg(value_name = "SUITE|FILE.toml", value_hint = ValueHint::FilePath)]
     pub suites: Vec<String>,
     /// What `postmark` has, too.
     #[command(flatten)]
@@ -130,10 +131,10 @@ pub struct RunArguments {
 #[derive(Debug, Args)]
 pub struct CompareArguments {
     /// The earlier run, stored with --json.
-    #[arg(value_name = "BASE.json")]
+    #[arg(value_name = "BASE.json", value_hint = ValueHint::FilePath)]
     pub base: PathBuf,
     /// The new run, of the same suite, scale, seed and size.
-    #[arg(value_name = "NEW.json")]
+    #[arg(value_name = "NEW.json", value_hint = ValueHint::FilePath)]
     pub new: PathBuf,
     /// Limits of ratios, as `synced_s<=1.05,space_used_bytes<=1.02`.
     ///
@@ -144,6 +145,7 @@ pub struct CompareArguments {
     /// Write the changes of all metrics as JSON; `-` is standard output, which then
     /// has only that.
     #[arg(long, value_name = "PATH|-", env = "FSDUEL_JSON", hide_env_values = true)]
+    #[arg(value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,
 }
 
@@ -151,10 +153,11 @@ pub struct CompareArguments {
 #[derive(Debug, Args)]
 pub struct ReportArguments {
     /// A run that was stored with --json.
-    #[arg(value_name = "RUN.json")]
+    #[arg(value_name = "RUN.json", value_hint = ValueHint::FilePath)]
     pub run: PathBuf,
     /// Format, to standard output or to PATH (repeatable) [default: table].
-    #[arg(long = "report", value_name = "FORMAT[=PATH]", value_parser = parse_report)]
+    #[arg(long = "report", value_name = "FORMAT[=PATH]", value_parser = named::report())]
+    #[arg(hide_possible_values = true)]
     #[arg(env = "FSDUEL_REPORT", hide_env_values = true)]
     pub reports: Vec<ReportTo>,
 }
@@ -187,13 +190,14 @@ pub struct DoctorArguments {
     /// A suite: only what it needs is checked, and whether its image fits.
     ///
     /// The name of a built-in suite, or a suite file.
-    #[arg(value_name = "SUITE|FILE.toml")]
+    #[arg(value_name = "SUITE|FILE.toml", value_hint = ValueHint::FilePath)]
     pub suite: Option<String>,
     /// The scale of the suite, as `full`.
     #[arg(long, value_name = "NAME", requires = "suite")]
     pub scale: Option<String>,
     /// Folder of the images, or `memory` [default: /var/tmp].
     #[arg(long, value_name = "DIR|memory", env = "FSDUEL_STORE", hide_env_values = true)]
+    #[arg(value_hint = ValueHint::DirPath)]
     pub store: Option<String>,
     /// Install the tools that are missing: with apt on Debian and Ubuntu, as root.
     ///
@@ -207,6 +211,7 @@ pub struct DoctorArguments {
 pub struct GcArguments {
     /// Folder where kept images are looked for [default: /var/tmp].
     #[arg(long, value_name = "DIR", env = "FSDUEL_STORE", hide_env_values = true)]
+    #[arg(value_hint = ValueHint::DirPath)]
     pub store: Option<PathBuf>,
     /// Free what was found.
     #[arg(long)]

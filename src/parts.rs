@@ -31,8 +31,9 @@ pub use fsduel_harness::facts;
 pub use fsduel_harness::manifest::memory_available;
 pub use fsduel_harness::require::check;
 pub use fsduel_harness::runner::directory::{self, Sequence};
-pub use fsduel_harness::runner::{RunEvent, free_needed};
+pub use fsduel_harness::runner::{Forecast, RunEvent, free_needed};
 pub use fsduel_harness::scratch::{Found, Kept, find_kept, find_ours, free, remove_kept, store_info};
+pub use fsduel_harness::sys::counters::Done;
 pub use worker::run_if_worker;
 pub use workload::{Parameter, StepSpec, postmark};
 
@@ -94,6 +95,10 @@ pub fn filesystems() -> Vec<FilesystemRow> {
         FilesystemRow { name: filesystem.name(), missing: check(&requirements), requirements }
     };
     fs::ALL.iter().map(row).collect()
+}
+
+pub fn filesystem_names() -> Vec<&'static str> {
+    fs::ALL.iter().map(|filesystem| filesystem.name()).collect()
 }
 
 pub fn workloads() -> &'static [workload::Row] {
@@ -204,7 +209,7 @@ pub fn wanted(arguments: &DoctorArguments) -> Result<Wanted> {
 }
 
 fn resolve(suite: &Suite, options: &Options) -> Result<Resolved> {
-    let filesystems: Vec<&str> = fs::ALL.iter().map(|filesystem| filesystem.name()).collect();
+    let filesystems = filesystem_names();
     let workloads: Vec<KnownWorkload> = workload::ALL.iter().map(known).collect();
     let keys = |metrics: &'static [Metric]| metrics.iter().map(|metric| metric.key);
     let of_a_step = measure::ALL.iter().map(|row| row.metrics()).chain([measure::OF_A_FILL]);
@@ -321,6 +326,11 @@ impl Plan {
     /// The cases with their commands, and the steps.
     pub fn describe(&self) -> String {
         describe::plan(&self.inner)
+    }
+
+    /// What is known of the time that it takes.
+    pub fn forecast(&self) -> Forecast {
+        Forecast::of(&self.inner)
     }
 
     pub fn admit(&self) -> Result<()> {

@@ -129,13 +129,9 @@ pub enum Event {
         step: String,
         /// Operations it will do, where that is known.
         total_count: Option<u64>,
-    },
-    /// At most once a second while a step works.
-    Progress {
-        /// Operations done.
-        count: u64,
-        /// Bytes written or read.
-        bytes: u64,
+        /// Bytes it writes at most, where it goes on until there is no room.
+        #[serde(default)]
+        most_bytes: Option<u64>,
     },
     /// A step has ended and was read back.
     StepEnded {

@@ -59,7 +59,7 @@ fn steps(workload: &str, parameters: Value) -> Vec<Arc<dyn Workload>> {
 }
 
 fn done(workload: &dyn Workload, on: &TempDir) -> Counts {
-    let mut real = Real::new(File::open(on.path()).unwrap(), &GO_ON, Box::new(|_, _| {}));
+    let mut real = Real::new(File::open(on.path()).unwrap(), &GO_ON);
     workload.run(&mut real, SEED).unwrap();
     real.into_record().counts
 }

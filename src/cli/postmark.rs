@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::builder::BoolishValueParser;
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 
 use super::Shared;
 
@@ -15,7 +15,7 @@ pub struct PostmarkArguments {
     ///
     /// It is read as PostMark reads it; what surprises there is warned about, with
     /// its line. Standard input is never read.
-    #[arg(value_name = "CONFIG")]
+    #[arg(value_name = "CONFIG", value_hint = ValueHint::FilePath)]
     pub config: PathBuf,
     /// What PostMark itself cannot be told.
     #[command(flatten)]

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::BoolishValueParser;
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 use fsduel_harness::units::Bytes;
 
-use crate::destination::{ReportTo, parse_report};
+use crate::destination::ReportTo;
 use crate::parts::{self, Repeat};
+
+use super::named;
 
 /// What `run` and `postmark` share.
 #[derive(Debug, Args)]
@@ -40,6 +42,7 @@ pub struct What {
     /// `[ID=]NAME[:MOUNT_OPTIONS]`, as `lzo=btrfs:compress=lzo`;
     /// separate several of these with `;`, or repeat the option.
     #[arg(long = "fs", value_name = "SPEC", env = "FSDUEL_FS", hide_env_values = true)]
+    #[arg(value_parser = named::filesystem(), hide_possible_values = true)]
     pub filesystems: Vec<String>,
     /// Size of each image, as 2GiB or 512M.
     ///
@@ -120,6 +123,7 @@ pub struct Place {
     ///
     /// /tmp often is in memory, and then no disk takes part.
     #[arg(long, value_name = "DIR|memory", env = "FSDUEL_STORE", hide_env_values = true)]
+    #[arg(value_hint = ValueHint::DirPath)]
     pub store: Option<String>,
     /// Whether the loop devices bypass the host's page cache [default: auto].
     #[arg(long, value_name = "WHEN", env = "FSDUEL_DIRECT_IO", hide_env_values = true)]
@@ -152,17 +156,20 @@ pub struct Results {
     /// `{suite}` in PATH stands for the name of the suite. While the run goes
     /// on, finished cases are in PATH.partial.jsonl.
     #[arg(long, value_name = "PATH|-", env = "FSDUEL_JSON", hide_env_values = true)]
+    #[arg(value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,
     /// Write the run in a format, to standard output or to PATH (repeatable).
     ///
     /// `fsduel list formats` shows the names. Without it: `table`.
-    #[arg(long = "report", value_name = "FORMAT[=PATH]", value_parser = parse_report)]
+    #[arg(long = "report", value_name = "FORMAT[=PATH]", value_parser = named::report())]
+    #[arg(hide_possible_values = true)]
     #[arg(env = "FSDUEL_REPORT", hide_env_values = true)]
     pub reports: Vec<ReportTo>,
     /// Compare with an earlier run, stored with --json.
     ///
     /// It must be of the same suite, scale, seed and size.
     #[arg(long, value_name = "BASE.json", env = "FSDUEL_BASELINE", hide_env_values = true)]
+    #[arg(value_hint = ValueHint::FilePath)]
     pub baseline: Option<PathBuf>,
     /// Limits of ratios, as `synced_s<=1.05,space_used_bytes<=1.02`.
     ///

@@ -2,19 +2,19 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 
 /// Arguments of `fsduel verify`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct VerifyArguments {
     /// A run that was stored with --json.
-    #[arg(value_name = "RUN.json")]
+    #[arg(value_name = "RUN.json", value_hint = ValueHint::FilePath)]
     pub run: PathBuf,
     /// The known facts: JSON, or a snapshot of insta (`.snap`).
     ///
     /// They must be of the same suite, scale, seed, sizes and steps.
-    #[arg(long, value_name = "FACTS.json")]
+    #[arg(long, value_name = "FACTS.json", value_hint = ValueHint::FilePath)]
     pub against: PathBuf,
     /// Take the facts of the run as known: make the file, or replace what differs.
     ///

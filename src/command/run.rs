@@ -75,7 +75,7 @@ fn one(results: &Results, plan: &parts::Plan, against: &Against) -> Result<u8> {
     let json = json_path(results).map(|path| destination::for_suite(path, plan.suite()));
     let mut partial =
         json.as_deref().filter(|path| destination::is_plain(path)).map(Partial::start).transpose()?;
-    let mut progress = Progress::start(results.quiet);
+    let mut progress = Progress::start(results.quiet, Some(plan.forecast()));
     let report = parts::run(plan, &mut |event| {
         progress.tell(&event);
         if let Some(partial) = &mut partial {

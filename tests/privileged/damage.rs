@@ -86,7 +86,7 @@ fn last_file(scratch: &Scratch) -> (String, Vec<u8>) {
 
 fn write(scratch: &Scratch, workload: &dyn Workload) {
     let root = scratch.mounted().unwrap().root().unwrap();
-    let mut real = Real::new(root, &GO_ON, Box::new(|_, _| {}));
+    let mut real = Real::new(root, &GO_ON);
     workload.run(&mut real, SEED).unwrap();
 }
 

@@ -38,8 +38,15 @@ impl Lab {
 
     /// `fsduel ARGUMENTS` with this lab's store.
     pub fn fsduel<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fsduel"));
-        command.args(arguments).env("FSDUEL_STORE", self.store()).env("FSDUEL_TEST_MARK", &self.mark);
+        let mut command = self.command(env!("CARGO_BIN_EXE_fsduel"));
+        command.args(arguments);
+        command
+    }
+
+    /// A program that runs `fsduel` with this lab's store.
+    pub fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.env("FSDUEL_STORE", self.store()).env("FSDUEL_TEST_MARK", &self.mark);
         command.env_remove("FSDUEL_REQUIRE_ALL").stdin(Stdio::null());
         command
     }

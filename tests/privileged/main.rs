@@ -13,6 +13,7 @@ mod guard;
 mod kept;
 mod lab;
 mod leaks;
+mod live;
 mod postmark;
 mod repeat;
 mod runs;
@@ -36,6 +37,7 @@ fn main() {
     }
     trials.extend(leaks::trials());
     trials.extend(stops::trials());
+    trials.extend(live::trials());
     trials.extend(environment::trials());
     trials.extend(guard::trials());
     trials.extend(kept::general_trials());

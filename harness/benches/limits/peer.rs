@@ -74,7 +74,7 @@ fn workload() -> Result<Arc<dyn Workload>> {
 fn ours(scratch: &Scratch, workload: &dyn Workload) -> Result<()> {
     let stop = AtomicBool::new(false);
     let mount = scratch.mounted().ok_or_else(|| Error::new("find the mount"))?;
-    let mut real = Real::new(mount.root()?, &stop, Box::new(|_, _| {}));
+    let mut real = Real::new(mount.root()?, &stop);
     workload.run(&mut real, Seed(1)).cannot(|| "make the files".into()).map(drop)
 }
 

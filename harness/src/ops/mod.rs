@@ -24,7 +24,7 @@ use crate::result::Postmark;
 
 pub use entry::{Entry, EntryHash, EntryKind, below};
 pub use plan::{Plan, Planned};
-pub use real::{Progress, Real, Stop};
+pub use real::{Real, Stop};
 pub use record::{Aside, Phase, Record};
 pub use replay::{Replay, Visit};
 pub use up_to::{Reach, UpTo};

@@ -18,10 +18,11 @@ use self::clock::{Clock, SECOND};
 use super::record::{Aside, Latencies, Phases, Record, Samples};
 use super::{Counts, Failure, Handle, How, Kind, Op, Ops, Result};
 use crate::result::Postmark;
+use crate::sys::counters::Counters;
 use crate::sys::cpu_time::cpu_time;
 
-/// Told at most once a second: operations, and bytes written and read.
-pub type Progress<'a> = Box<dyn FnMut(u64, u64) + 'a>;
+/// Called at most once a second, while the clock of the step runs.
+type EachSecond<'a> = Box<dyn FnMut() + 'a>;
 /// Looked at before every call: once true, every call fails with `EINTR`.
 pub type Stop<'a> = &'a AtomicBool;
 
@@ -32,7 +33,8 @@ const FAILURES: usize = 100;
 pub struct Real<'a> {
     root: OwnedFd,
     stop: Stop<'a>,
-    progress: Progress<'a>,
+    each_second: Option<EachSecond<'a>>,
+    counters: Option<&'a Counters>,
     files: Vec<OpenFile>,
     directory: Vec<u8>,
     counts: Counts,
@@ -58,11 +60,12 @@ struct OpenFile {
 impl<'a> Real<'a> {
     /// Calls below `root`, the directory of the mount.
     #[must_use]
-    pub fn new(root: impl Into<OwnedFd>, stop: Stop<'a>, progress: Progress<'a>) -> Self {
+    pub fn new(root: impl Into<OwnedFd>, stop: Stop<'a>) -> Self {
         Self {
             root: root.into(),
             stop,
-            progress,
+            each_second: None,
+            counters: None,
             files: Vec::new(),
             directory: Vec::new(),
             counts: Counts::default(),
@@ -77,6 +80,18 @@ impl<'a> Real<'a> {
             block_size: None,
             postmark: None,
         }
+    }
+
+    /// Call `look` at most once a second between two calls. Its time is part of the work's.
+    #[must_use]
+    pub fn each_second(self, look: impl FnMut() + 'a) -> Self {
+        Self { each_second: Some(Box::new(look)), ..self }
+    }
+
+    /// Count in `counters`, too, from where others can see it.
+    #[must_use]
+    pub fn counting_in(self, counters: &'a Counters) -> Self {
+        Self { counters: Some(counters), ..self }
     }
 
     /// Close everything, and tell what the calls came to.
@@ -151,6 +166,9 @@ impl<'a> Real<'a> {
         if succeeded {
             self.latencies.record(op, now - begun);
             self.counts.add(op, 1);
+            if let Some(counters) = self.counters {
+                counters.add(self.counts.moved());
+            }
         }
         let Some(clock) = &mut self.clock else { return };
         clock.last = now;
@@ -159,20 +177,23 @@ impl<'a> Real<'a> {
         }
     }
 
-    /// A sample, or word of the progress, is due.
+    /// A sample, or the call of each second, is due.
     fn tick(&mut self, now: Instant) {
         let Some(clock) = &mut self.clock else { return };
         if now >= clock.sample_due {
             self.samples.add(now - clock.begun, self.counts.moved());
             clock.sample_due = now + self.samples.interval();
         }
-        if now >= clock.progress_due {
-            (self.progress)(self.counts.total(), self.counts.moved());
-            clock.progress_due = now + SECOND;
-            // What telling cost is no part of the next call.
+        if let (true, Some(look)) = (now >= clock.second_due, &mut self.each_second) {
+            look();
+            clock.second_due = now + SECOND;
+            // What that cost is no part of the next call.
             clock.last = Instant::now();
         }
-        clock.due = clock.sample_due.min(clock.progress_due);
+        clock.due = clock.sample_due;
+        if self.each_second.is_some() {
+            clock.due = clock.due.min(clock.second_due);
+        }
     }
 
     fn keep(&mut self, fd: OwnedFd, path: &str) -> Handle {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 
 use crate::result::Reason;
+use crate::sys::counters::Done;
 use crate::units::Bytes;
 
 /// A run stops within ten seconds of a signal: this much is the worker's, [`LINGER`] the kernel's,
@@ -34,8 +35,8 @@ pub(super) struct Clock {
     deadline: Option<Instant>,
     /// What goes on: `mkfs`, `step fill`.
     doing: String,
-    /// Operations and bytes of the step.
-    pub(super) progress: (u64, u64),
+    /// How far the step is, where one runs.
+    pub(super) done: Option<Done>,
     /// Why it was asked to stop.
     pub(super) stopped: Option<Reason>,
     asked: Option<Instant>,
@@ -50,7 +51,7 @@ impl Clock {
             limit,
             deadline: None,
             doing: "start".into(),
-            progress: (0, 0),
+            done: None,
             stopped: None,
             asked: None,
             signals,
@@ -60,14 +61,13 @@ impl Clock {
 
     /// A step or a phase around it has begun; the limit is for each.
     pub(super) fn begin(&mut self, doing: String, now: Instant) {
-        self.doing = doing;
-        self.progress = (0, 0);
+        (self.doing, self.done) = (doing, None);
         self.deadline = self.limit.map(|limit| now + limit);
     }
 
     /// Something has begun that waits for others: it has no limit.
     pub(super) fn wait(&mut self, doing: String) {
-        (self.doing, self.progress, self.deadline) = (doing, (0, 0), None);
+        (self.doing, self.done, self.deadline) = (doing, None, None);
     }
 
     /// What is due now, given the first signal that came, and how many came.
@@ -94,16 +94,25 @@ impl Clock {
         }
     }
 
+    /// What goes on, and how far it is: `step fill: 7 operations and 1 MiB were done`.
+    pub(super) fn at(&self) -> String {
+        format!("{}{}", self.doing, self.so_far())
+    }
+
+    fn so_far(&self) -> String {
+        match self.done {
+            None | Some(Done { operations: 0, bytes: 0 }) => String::new(),
+            Some(Done { operations, bytes }) => {
+                format!(": {operations} operations and {} were done", Bytes(bytes))
+            }
+        }
+    }
+
     fn timed_out(&self) -> Reason {
-        let (count, bytes) = self.progress;
         let limit = self.limit.unwrap_or_default().as_secs_f64();
-        let done = match self.progress {
-            (0, 0) => String::new(),
-            _ => format!(": {count} operations and {} were done", Bytes(bytes)),
-        };
         Reason {
             code: Reason::TIMEOUT.into(),
-            text: format!("{} did not end within {limit} s{done}", self.doing),
+            text: format!("{} did not end within {limit} s{}", self.doing, self.so_far()),
             next: Some("a longer --timeout, or less work with --set".into()),
         }
     }
@@ -159,7 +168,7 @@ mod tests {
         clock.begin("mkfs".into(), now);
         clock.begin("step fill".into(), now + SECOND / 2);
         assert_eq!(clock.look(now + SECOND, None, 0), Turn::Wait);
-        clock.progress = (7, 1 << 20);
+        clock.done = Some(Done { operations: 7, bytes: 1 << 20 });
         assert_eq!(clock.look(now + 2 * SECOND, None, 0), Turn::Stop);
         let reason = clock.stopped.unwrap();
         assert_eq!(reason.code, Reason::TIMEOUT);

@@ -7,6 +7,7 @@ mod blocks;
 mod clock;
 mod costs;
 pub mod directory;
+mod forecast;
 mod only_ours;
 mod plan;
 mod preflight;
@@ -23,6 +24,7 @@ use crate::error::Result;
 use crate::fs;
 use crate::guard::{Lock, Watch};
 use crate::result::{CaseResult, Environment, Reason, RunReport, Status, Warning};
+use crate::sys::counters::Done;
 use crate::sys::signal;
 use crate::units::duration_text;
 use crate::worker::kept;
@@ -30,6 +32,7 @@ use crate::worker::kept;
 use blocks::{Next, Schedule};
 
 pub use costs::{Costs, free_needed};
+pub use forecast::Forecast;
 pub use plan::{Asked, Plan, plan};
 
 /// What happens during a run, in order.
@@ -48,6 +51,11 @@ pub enum RunEvent {
     },
     /// The worker of the case tells.
     Worker(Event),
+    /// The case goes on; at most once a second.
+    GoesOn {
+        /// How far the step is, while one works.
+        done: Option<Done>,
+    },
     /// A case has ended.
     CaseEnded(Box<CaseResult>),
 }

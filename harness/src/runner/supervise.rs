@@ -1,7 +1,10 @@
 //! One worker: told its case, listened to, stopped in order or killed, and always reaped.
+//!
+//! How far a step is stands in memory that is shared with the worker. It is read here, together
+//! with signals and time limits, so nothing has to be told while a step is timed.
 
 use std::io::{Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -10,6 +13,7 @@ use nix::sys::signal::Signal;
 use crate::case::{CaseSpec, Event, QUIET};
 use crate::error::{Cannot, Error, Result};
 use crate::result::{CaseResult, Reason, Status, StepResult};
+use crate::sys::counters::{Counters, Done, Shared};
 use crate::sys::signal;
 use crate::sys::spawn::{WorkerExit, WorkerProcess, spawn_worker};
 use crate::worker::WORKER_ARGUMENT;
@@ -19,6 +23,8 @@ use super::clock::{self, Clock, Turn};
 
 /// How often signals and time limits are looked at while the worker says nothing.
 const LOOK: u16 = 100;
+/// How often a run tells that it goes on: whoever draws that works on the machine that is measured.
+const SECOND: Duration = Duration::from_secs(1);
 
 /// Run one case in a worker.
 pub(super) fn supervise(
@@ -26,17 +32,18 @@ pub(super) fn supervise(
     timeout: Option<Duration>,
     tell: &mut dyn FnMut(RunEvent),
 ) -> CaseResult {
-    let mut watch = Watch { clock: Clock::new(timeout, signal::count()), steps: vec![], case: None };
-    let outcome = start(spec).and_then(|mut worker| match watch.follow(&mut worker, tell)? {
-        Some(exit) => Ok(exit),
-        None => {
-            worker.leave();
-            Err(Error::stopped("wait for the worker: it was killed, and the kernel still writes back"))
-        }
-    });
+    let mut watch = Watch::new(Clock::new(timeout, signal::count()));
+    let outcome =
+        start(spec).and_then(|(mut worker, counters)| match watch.follow(&mut worker, &counters, tell)? {
+            Some(exit) => Ok(exit),
+            None => {
+                worker.leave();
+                Err(Error::stopped("wait for the worker: it was killed, and the kernel still writes back"))
+            }
+        });
     let mut case = match watch.case.take() {
         Some(case) => *case,
-        None => lost(spec, std::mem::take(&mut watch.steps), outcome, watch.clock.stopped.is_some()),
+        None => lost(spec, &mut watch, outcome),
     };
     if case.status == Status::Stopped {
         let why = watch.clock.stopped.or_else(|| signal::seen().map(clock::signalled));
@@ -59,12 +66,14 @@ fn stopped_by(why: Option<Reason>) -> (Status, Option<Reason>) {
     }
 }
 
-fn start(spec: &CaseSpec) -> Result<WorkerProcess> {
-    let mut worker = spawn_worker(&["fsduel", WORKER_ARGUMENT])?;
+fn start(spec: &CaseSpec) -> Result<(WorkerProcess, Shared)> {
+    let (counters, memory) = Shared::new()?;
+    let number = memory.as_raw_fd().to_string();
+    let mut worker = spawn_worker(&["fsduel", WORKER_ARGUMENT, &number], memory.as_fd())?;
     let mut line = serde_json::to_vec(spec).cannot(|| "write the case as JSON".into())?;
     line.push(b'\n');
     worker.input.write_all(&line).cannot(|| "tell the worker its case".into())?;
-    Ok(worker)
+    Ok((worker, counters))
 }
 
 /// What is known of a worker.
@@ -72,9 +81,15 @@ struct Watch {
     clock: Clock,
     steps: Vec<StepResult>,
     case: Option<Box<CaseResult>>,
+    /// When it is told next that the case goes on.
+    due: Instant,
 }
 
 impl Watch {
+    fn new(clock: Clock) -> Self {
+        Self { clock, steps: vec![], case: None, due: Instant::now() + SECOND }
+    }
+
     /// Take events until the worker has ended: how, or nothing where it was killed and the kernel
     /// keeps it longer than a run may take to stop.
     ///
@@ -83,10 +98,13 @@ impl Watch {
     fn follow(
         &mut self,
         worker: &mut WorkerProcess,
+        counters: &Counters,
         tell: &mut dyn FnMut(RunEvent),
     ) -> Result<Option<WorkerExit>> {
         let (mut lines, mut open) = (Lines::default(), true);
         loop {
+            self.count(counters);
+            self.go_on(Instant::now(), tell);
             match self.clock.look(Instant::now(), signal::seen(), signal::count()) {
                 Turn::Wait => {}
                 Turn::Stop => worker.signal(Signal::SIGTERM)?,
@@ -106,6 +124,20 @@ impl Watch {
         }
     }
 
+    /// Look how far the step is, where one runs.
+    fn count(&mut self, counters: &Counters) {
+        if let Some(done) = &mut self.clock.done {
+            *done = counters.read();
+        }
+    }
+
+    fn go_on(&mut self, now: Instant, tell: &mut dyn FnMut(RunEvent)) {
+        if now >= self.due {
+            self.due = now + SECOND;
+            tell(RunEvent::GoesOn { done: self.clock.done });
+        }
+    }
+
     fn take(&mut self, lines: &mut Lines, tell: &mut dyn FnMut(RunEvent)) -> Result<()> {
         while let Some(line) = lines.next() {
             let event = serde_json::from_slice(&line).cannot(|| "understand the worker".into())?;
@@ -117,10 +149,12 @@ impl Watch {
 
     fn note(&mut self, event: &Event) {
         match event {
-            Event::StepBegun { step, .. } => self.clock.begin(format!("step {step}"), Instant::now()),
+            Event::StepBegun { step, .. } => {
+                self.clock.begin(format!("step {step}"), Instant::now());
+                self.clock.done = Some(Done::default());
+            }
             Event::Phase { phase } if phase == QUIET => self.clock.wait(phase.clone()),
             Event::Phase { phase } => self.clock.begin(phase.clone(), Instant::now()),
-            Event::Progress { count, bytes } => self.clock.progress = (*count, *bytes),
             Event::StepEnded { step } => self.steps.push((**step).clone()),
             Event::CaseEnded { case } => self.case = Some(case.clone()),
         }
@@ -160,16 +194,18 @@ fn readable(file: BorrowedFd) -> Result<bool> {
 }
 
 /// The result of a case whose worker did not live to tell it.
-fn lost(spec: &CaseSpec, steps: Vec<StepResult>, outcome: Result<WorkerExit>, stopped: bool) -> CaseResult {
+fn lost(spec: &CaseSpec, watch: &mut Watch, outcome: Result<WorkerExit>) -> CaseResult {
+    let steps = std::mem::take(&mut watch.steps);
     let mut case = CaseResult { steps, ..CaseResult::planned(spec) };
     let (status, reason) = match outcome {
         Err(error) => (Status::Error, Reason::from(&error)),
         Ok(exit) => {
-            let text = format!("the worker died before it could tell its result ({exit})");
+            let at = watch.clock.at();
+            let text = format!("the worker died before it could tell its result ({exit}), at {at}");
             (Status::Error, Reason { code: Reason::WORKER_DIED.into(), text, next: None })
         }
     };
-    case.status = if stopped { Status::Stopped } else { status };
+    case.status = if watch.clock.stopped.is_some() { Status::Stopped } else { status };
     case.reason = Some(reason);
     case
 }
@@ -197,17 +233,22 @@ mod tests {
 
     #[test]
     fn the_finished_steps_of_a_worker_that_died_are_kept_and_the_case_has_not_passed() {
-        let mut watch = Watch { clock: Clock::new(None, 0), steps: vec![], case: None };
+        let mut watch = Watch::new(Clock::new(None, 0));
         watch.note(&event(json!({ "event": "step_begun", "step": "files", "total_count": 7 })));
         watch.note(&event(json!({ "event": "step_ended", "step": {
             "name": "files", "workload": "w", "started_s": 0.0, "ended": "completed",
             "facts": {}, "metrics": {}, "read_back": "clean",
         } })));
-        let case = lost(&spec(), watch.steps, Ok(WorkerExit::Signal(9)), false);
+        watch.note(&event(json!({ "event": "step_begun", "step": "fill", "total_count": null })));
+        let counters = Counters::default();
+        counters.add(1 << 20);
+        watch.count(&counters);
+        let case = lost(&spec(), &mut watch, Ok(WorkerExit::Signal(9)));
         assert_eq!((case.status, case.steps.len()), (Status::Error, 1));
         let reason = case.reason.unwrap();
         assert_eq!(reason.code, Reason::WORKER_DIED);
         assert!(reason.text.contains("SIGKILL"), "{}", reason.text);
+        assert!(reason.text.ends_with("at step fill: 1 operations and 1 MiB were done"), "{}", reason.text);
     }
 
     #[test]
@@ -231,10 +272,10 @@ mod tests {
     #[test]
     fn the_time_limit_holds_after_a_worker_has_closed_its_end() {
         let limit = Some(Duration::from_millis(300));
-        let mut watch = Watch { clock: Clock::new(limit, 0), steps: vec![], case: None };
+        let mut watch = Watch::new(Clock::new(limit, 0));
         watch.note(&event(json!({ "event": "phase", "phase": "detach" })));
         let begun = Instant::now();
-        let exit = watch.follow(&mut closed_but_alive(), &mut |_| {}).unwrap();
+        let exit = watch.follow(&mut closed_but_alive(), &Counters::default(), &mut |_| {}).unwrap();
         assert_eq!(exit, Some(WorkerExit::Signal(Signal::SIGTERM as i32)));
         assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
         assert_eq!(watch.clock.stopped.unwrap().code, Reason::TIMEOUT);
@@ -242,7 +283,9 @@ mod tests {
 
     #[test]
     fn a_worker_that_was_killed_after_a_stop_is_stopped() {
-        let case = lost(&spec(), vec![], Ok(WorkerExit::Signal(9)), true);
+        let mut watch = Watch::new(Clock::new(None, 0));
+        watch.clock.stopped = Some(clock::signalled(Signal::SIGTERM));
+        let case = lost(&spec(), &mut watch, Ok(WorkerExit::Signal(9)));
         assert_eq!(case.status, Status::Stopped);
     }
 
@@ -256,7 +299,31 @@ mod tests {
 
     #[test]
     fn a_worker_that_could_not_start_is_an_error() {
-        let case = lost(&spec(), vec![], Err(Error::new("start")), false);
+        let case = lost(&spec(), &mut Watch::new(Clock::new(None, 0)), Err(Error::new("start")));
         assert_eq!(case.status, Status::Error);
+    }
+
+    #[test]
+    fn that_a_step_goes_on_is_told_once_a_second_and_its_counters_only_while_it_works() {
+        let (mut watch, counters, mut told) = (Watch::new(Clock::new(None, 0)), Counters::default(), vec![]);
+        let begun = watch.due;
+        watch.note(&event(json!({ "event": "step_begun", "step": "fill", "total_count": null })));
+        counters.add(100);
+        for tenth in 0..20 {
+            watch.count(&counters);
+            watch.go_on(begun + SECOND + Duration::from_millis(100 * tenth), &mut |event| told.push(event));
+        }
+        watch.note(&event(json!({ "event": "phase", "phase": "read back" })));
+        watch.count(&counters);
+        watch.go_on(begun + 4 * SECOND, &mut |event| told.push(event));
+        let done: Vec<_> = told
+            .iter()
+            .map(|event| match event {
+                RunEvent::GoesOn { done } => *done,
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        let some = Some(Done { operations: 1, bytes: 100 });
+        assert_eq!(done, [some, some, None]);
     }
 }

@@ -58,7 +58,8 @@ pub struct WorkerProcess {
     exit: Option<WorkerExit>,
 }
 
-/// Start this very program again with `argv` (its name first), as a worker.
+/// Start this very program again with `argv` (its name first), as a worker. It inherits one
+/// descriptor beside its standard ones, under the same number.
 ///
 /// Call it from the main thread: the death signal comes when the *thread* that started the worker
 /// ends. Returns once the new program runs.
@@ -66,7 +67,7 @@ pub struct WorkerProcess {
 /// # Errors
 ///
 /// Namespaces are refused, or the program cannot be started again.
-pub fn spawn_worker(argv: &[&str]) -> Result<WorkerProcess> {
+pub fn spawn_worker(argv: &[&str], inherited: BorrowedFd) -> Result<WorkerProcess> {
     let (input_read, input) = pipe().cannot(|| "make a pipe to a worker".into())?;
     let (events, events_write) = pipe().cannot(|| "make a pipe from a worker".into())?;
     let (failure, failure_write) = pipe().cannot(|| "make a pipe from a worker".into())?;
@@ -75,6 +76,7 @@ pub fn spawn_worker(argv: &[&str]) -> Result<WorkerProcess> {
         stdin: input_read.as_raw_fd(),
         stdout: events_write.as_raw_fd(),
         failure: failure_write.as_raw_fd(),
+        inherited: inherited.as_raw_fd(),
         argv: &prepared.argv,
         envp: &prepared.envp,
     };
@@ -202,7 +204,7 @@ const STAGES: [&str; 6] = [
     "bind it to our life (prctl PR_SET_PDEATHSIG)",
     "give it a process group (setpgid)",
     "keep its mounts to itself (mount MS_SLAVE on /)",
-    "connect its pipes (dup2)",
+    "connect its pipes and memory (dup2, fcntl)",
     "reset its signal mask (sigprocmask)",
     "run /proc/self/exe (is /proc mounted?)",
 ];
@@ -236,6 +238,7 @@ struct Child<'a> {
     stdin: RawFd,
     stdout: RawFd,
     failure: RawFd,
+    inherited: RawFd,
     argv: &'a [*const c_char],
     envp: &'a [*const c_char],
 }
@@ -278,6 +281,7 @@ fn become_worker(child: &Child) -> ! {
         // Linux 5.11 this fails, and the worker inherits it.
         let flag = libc::CLOSE_RANGE_CLOEXEC;
         libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, flag);
+        step(child, 3, libc::fcntl(child.inherited, libc::F_SETFD, 0));
         let mut mask: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut mask);
         step(child, 4, libc::sigprocmask(libc::SIG_SETMASK, &raw const mask, std::ptr::null_mut()));

@@ -179,7 +179,7 @@ mod tests {
         };
         let workload = sequence(&[step], Bytes(4096), Bytes::mib(1), false).unwrap().remove(0);
         check_files(root.as_fd(), &*workload, Seed(1)).unwrap();
-        let mut real = Real::new(root.try_clone().unwrap(), &GO_ON, Box::new(|_, _| {}));
+        let mut real = Real::new(root.try_clone().unwrap(), &GO_ON);
         workload.run(&mut real, Seed(1)).unwrap();
         let error = check_files(root.as_fd(), &*workload, Seed(1)).unwrap_err();
         assert_eq!(error.kind(), Kind::Environment);

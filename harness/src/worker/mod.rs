@@ -2,7 +2,8 @@
 //!
 //! The runner starts the same binary again, as process 1 of a PID namespace and in a mount
 //! namespace of its own. The case comes in as JSON on stdin, events go out as JSON lines on
-//! stdout. Stdin stays open as a life line: its end means that the runner is dead, and then this
+//! stdout. How far a step is stands in memory that both share: nothing is told while its clock
+//! runs. Stdin stays open as a life line: its end means that the runner is dead, and then this
 //! process goes at once. With it go its children, the mount, the loop device and the image, which
 //! only live in these namespaces and descriptors.
 
@@ -21,7 +22,8 @@ mod verdict;
 use std::io::{BufRead, BufReader, Read, Stdin};
 
 use crate::case::CaseSpec;
-use crate::error::{Cannot, Result};
+use crate::error::{Cannot, Error, Result};
+use crate::sys::counters::Shared;
 use crate::sys::signal;
 
 use tell::Tell;
@@ -30,7 +32,7 @@ pub(crate) use limit::limit_of;
 pub(crate) use step::facts;
 pub(crate) use verdict::{all_of, not_allowed, status_of};
 
-/// First argument of a worker's command line.
+/// First argument of a worker's command line; the second is the descriptor of the counters.
 pub const WORKER_ARGUMENT: &str = "__worker";
 
 /// Be a worker if the command line says so; a program that runs cases calls this first.
@@ -53,15 +55,21 @@ pub fn run_if_worker() -> Option<i32> {
 
 fn work() -> Result<()> {
     signal::stop_on(&signal::ENDING)?;
+    let counters = Shared::inherited(descriptor()?)?;
     let mut input = BufReader::new(std::io::stdin());
     let mut line = String::new();
     input.read_line(&mut line).cannot(|| "read the case from the runner".into())?;
     let spec: CaseSpec =
         serde_json::from_str(&line).cannot(|| "understand the case that the runner sent".into())?;
     hold_life_line(input);
-    let mut tell = Tell::new(std::io::stdout());
+    let mut tell = Tell::new(std::io::stdout(), counters);
     let result = case::run(&spec, &mut tell);
     tell.case_ended(result)
+}
+
+fn descriptor() -> Result<i32> {
+    let number = std::env::args().nth(2).and_then(|number| number.parse().ok());
+    number.ok_or_else(|| Error::usage("be a worker: only a run starts one").next("see fsduel run --help"))
 }
 
 /// End this process, and so everything in its namespaces, when the runner is gone.

@@ -62,8 +62,8 @@ impl Bench<'_> {
     ) -> Result<(StepResult, Vec<String>)> {
         let started_s = self.started.elapsed().as_secs_f64();
         let total = workload::totals(workload, self.spec.seed, u64::MAX).ok().flatten();
-        let total = total.map(|counts| counts.total());
-        self.tell.step_begun(&step.name, total);
+        let most = workload.fill_sizes(self.spec.image_size).first().map(|size| size.0);
+        self.tell.step_begun(&step.name, total.map(|counts| counts.total()), most);
         let outcome = self.work_and_read_back(step, workload);
         if outcome.is_err() && stop_requested() && workload.fills() {
             self.abandon(step);
@@ -102,12 +102,9 @@ impl Bench<'_> {
         let mount = self.scratch.mounted().map(Mount::path).unwrap_or(Path::new("")).to_owned();
         rustix::fs::syncfs(&root).cannot(|| "sync before the step".into())?;
         let target = target_of(self.scratch, &mount, self.filesystem);
-        let (scratch, watch, log, tell) = (&*self.scratch, self.watch, &mut *self.log, &mut *self.tell);
-        let progress = Box::new(|count, bytes| {
-            tell.progress(count, bytes);
-            watch.glance(scratch, log);
-        });
-        let mut real = Real::new(duplicate(&root)?, stop_flag(), progress);
+        let (scratch, watch, log) = (&*self.scratch, self.watch, &mut *self.log);
+        let real = Real::new(duplicate(&root)?, stop_flag()).counting_in(self.tell.counters());
+        let mut real = real.each_second(|| watch.glance(scratch, log));
         let mut clock = Running::start(&target)?;
         let outcome = workload.run(&mut real, self.spec.seed);
         clock.stop(Stop::Returned, &target)?;
@@ -213,7 +210,7 @@ impl Bench<'_> {
             // The fill is root's and takes the reserve, so what is free for root counts.
             Ok(statfs(&root)?.free)
         };
-        let mut real = Real::new(duplicate(&root)?, stop_flag(), Box::new(|_, _| {}));
+        let mut real = Real::new(duplicate(&root)?, stop_flag());
         if let Some(recovered) = workload.recover(&mut real, self.spec.seed, &mut free)? {
             self.filled = Some(recovered.second_size);
             metrics.set("recovered_s", recovered.freed_s);

@@ -1,19 +1,26 @@
-//! Events to the runner, as JSON lines.
+//! Events to the runner, as JSON lines; and counters, which it reads when it likes.
 
 use std::io::{Stdout, Write};
 
 use crate::case::Event;
 use crate::error::{Cannot, Result};
 use crate::result::{CaseResult, StepResult};
+use crate::sys::counters::{Counters, Shared};
 
 /// Writes events to the runner.
 pub(super) struct Tell {
     output: Stdout,
+    counters: Shared,
 }
 
 impl Tell {
-    pub(super) fn new(output: Stdout) -> Self {
-        Self { output }
+    pub(super) fn new(output: Stdout, counters: Shared) -> Self {
+        Self { output, counters }
+    }
+
+    /// How far a step is: the runner sees it, and nothing is told while the clock runs.
+    pub(super) fn counters(&self) -> &Counters {
+        &self.counters
     }
 
     /// A phase has begun. A lost event is not worth losing the case for.
@@ -22,13 +29,10 @@ impl Tell {
         self.quietly(&Event::Phase { phase: phase.to_owned() });
     }
 
-    pub(super) fn step_begun(&mut self, step: &str, total_count: Option<u64>) {
+    pub(super) fn step_begun(&mut self, step: &str, total_count: Option<u64>, most_bytes: Option<u64>) {
         log::debug!("phase: step {step}");
-        self.quietly(&Event::StepBegun { step: step.to_owned(), total_count });
-    }
-
-    pub(super) fn progress(&mut self, count: u64, bytes: u64) {
-        self.quietly(&Event::Progress { count, bytes });
+        self.counters.begin();
+        self.quietly(&Event::StepBegun { step: step.to_owned(), total_count, most_bytes });
     }
 
     pub(super) fn step_ended(&mut self, step: &StepResult) {

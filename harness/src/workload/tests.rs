@@ -39,7 +39,7 @@ fn trees() -> Vec<Earlier> {
 fn real<T>(directory: &tempfile::TempDir, work: impl FnOnce(&mut Real) -> T) -> (T, crate::ops::Record) {
     let stop = AtomicBool::new(false);
     let root = std::fs::File::open(directory.path()).unwrap();
-    let mut real = Real::new(root, &stop, Box::new(|_, _| {}));
+    let mut real = Real::new(root, &stop);
     let result = work(&mut real);
     (result, real.into_record())
 }

@@ -12,7 +12,7 @@ pub(super) struct Clock {
     pub(super) last: Instant,
     pub(super) due: Instant,
     pub(super) sample_due: Instant,
-    pub(super) progress_due: Instant,
+    pub(super) second_due: Instant,
 }
 
 impl Clock {
@@ -25,7 +25,7 @@ impl Clock {
             last: now,
             due: sample_due,
             sample_due,
-            progress_due: now + SECOND,
+            second_due: now + SECOND,
         }
     }
 

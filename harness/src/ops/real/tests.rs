@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use super::*;
+use crate::sys::counters::Done;
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
 fn real(directory: &tempfile::TempDir) -> Real<'static> {
     let root = std::fs::File::open(directory.path()).unwrap();
-    Real::new(root, &GO_ON, Box::new(|_, _| {}))
+    Real::new(root, &GO_ON)
 }
 
 #[test]
@@ -75,7 +76,7 @@ fn nothing_is_done_once_the_run_is_stopped() {
     let directory = tempfile::tempdir().unwrap();
     let stop = AtomicBool::new(false);
     let root = std::fs::File::open(directory.path()).unwrap();
-    let mut real = Real::new(root, &stop, Box::new(|_, _| {}));
+    let mut real = Real::new(root, &stop);
     real.mkdir("a").unwrap();
     stop.store(true, Ordering::Relaxed);
     assert_eq!(real.mkdir("b").unwrap_err().errno, Errno::EINTR);
@@ -84,12 +85,11 @@ fn nothing_is_done_once_the_run_is_stopped() {
 }
 
 #[test]
-fn progress_is_told_once_a_second_and_bytes_are_sampled_more_often() {
+fn a_look_is_taken_once_a_second_and_bytes_are_sampled_more_often() {
     let directory = tempfile::tempdir().unwrap();
     let root = std::fs::File::open(directory.path()).unwrap();
-    let told = std::cell::RefCell::new(vec![]);
-    let progress = Box::new(|operations, bytes| told.borrow_mut().push((operations, bytes)));
-    let mut real = Real::new(root, &GO_ON, progress);
+    let looks = std::cell::Cell::new(0);
+    let mut real = Real::new(root, &GO_ON).each_second(|| looks.set(looks.get() + 1));
     let file = real.create("f").unwrap();
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_millis(1100) {
@@ -98,10 +98,28 @@ fn progress_is_told_once_a_second_and_bytes_are_sampled_more_often() {
     }
     let series = real.into_record().series.remove(0);
     let seconds = begun.elapsed().as_secs();
-    let told = told.into_inner();
-    assert!(!told.is_empty() && told.len() as u64 <= seconds, "{told:?}");
-    assert!(series.t_s.len() > told.len() + 2, "{:?}", series.t_s);
-    assert_eq!((told[0].0 - 1) * 100, told[0].1, "one create, and 100 bytes in each write");
+    assert!((1..=seconds).contains(&looks.get()), "{} in {seconds} s", looks.get());
+    assert!(series.t_s.len() as u64 > looks.get() + 2, "{:?}", series.t_s);
+}
+
+#[test]
+fn others_see_every_call_that_succeeded_and_the_bytes_so_far() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = std::fs::File::open(directory.path()).unwrap();
+    let counters = Counters::default();
+    let mut real = Real::new(root, &GO_ON).counting_in(&counters);
+    let file = real.create("f").unwrap();
+    let seen = |operations, bytes| assert_eq!(counters.read(), Done { operations, bytes });
+    seen(1, 0);
+    real.write(file, &[0; 100]).unwrap();
+    seen(2, 100);
+    real.create("f").unwrap_err();
+    seen(2, 100);
+    real.aside(&mut |ops| ops.stat("f").map(drop)).unwrap();
+    seen(2, 100);
+    real.write(file, &[0; 7]).unwrap();
+    seen(3, 107);
+    assert_eq!(real.into_record().counts.total(), 3);
 }
 
 #[test]

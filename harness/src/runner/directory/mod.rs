@@ -1,11 +1,14 @@
 //! PostMark in directories that exist: no file system is made, and no root is needed.
 //!
-//! The work is done in this process, below the locations of the configuration. Nothing is synced,
-//! since that would write back what other programs wrote, too; so the clock has one stop, and there
-//! is no `synced_s`. A place is looked at before: one that holds what the run would overwrite or
-//! delete is refused. So all that carries a name of the run afterwards is its own, and is removed,
-//! however the run ended. Only `kill -9` leaves it there; the next run then says so.
+//! The work is done in this process, below the locations of the configuration, by a thread of its
+//! own: the one that waits tells how far it is, so that nothing is drawn by the one that is timed.
+//! Nothing is synced, since that would write back what other programs wrote, too; so the clock has
+//! one stop, and there is no `synced_s`. A place is looked at before: one that holds what the run
+//! would overwrite or delete is refused. So all that carries a name of the run afterwards is its
+//! own, and is removed, however the run ended. Only `kill -9` leaves it there; the next run then
+//! says so.
 
+mod beside;
 mod case;
 mod places;
 
@@ -22,6 +25,7 @@ use crate::ops::{self, Ended, Failure, Real, Record};
 use crate::result::{CaseResult, Checked, EndedWord, Facts, Limit, Metrics, Reason, RunReport, Status};
 use crate::result::{StepResult, Which};
 use crate::suite::DEFAULT_SEED;
+use crate::sys::counters::Counters;
 use crate::sys::signal;
 use crate::sys::statfs::statfs;
 use crate::units::Seed;
@@ -30,6 +34,8 @@ use crate::workload::postmark::{self, Options, Settings};
 use crate::workload::{self, StepSpec, Workload};
 
 use super::{RunEvent, clock};
+
+use beside::beside;
 
 pub use places::check;
 
@@ -136,26 +142,21 @@ impl Sequence {
         }
     }
 
-    /// From the first call to the last.
+    /// From the first call to the last, and what came of them.
     fn work(&self, run: &Run, started_s: f64, tell: &mut dyn FnMut(RunEvent)) -> Result<StepResult> {
         let seed = self.seed;
         let workload = postmark::in_place(&run.settings, &run.options)?;
         let total = self.counts_ahead.then(|| workload::totals(&*workload, seed, u64::MAX).ok().flatten());
         let total_count = total.flatten().map(|counts| counts.total());
-        tell(RunEvent::Worker(Event::StepBegun { step: run.name.clone(), total_count }));
-        let here = File::open(".").cannot(|| "open the current directory".into())?;
-        let progress = Box::new(|count, bytes| tell(RunEvent::Worker(Event::Progress { count, bytes })));
-        let mut real = Real::new(here, stop_flag(), progress);
-        let target = Target::default();
-        let mut clock = Running::start(&target)?;
-        let outcome = workload.run(&mut real, seed);
-        clock.stop(Stop::Returned, &target)?;
+        let begun = Event::StepBegun { step: run.name.clone(), total_count, most_bytes: None };
+        tell(RunEvent::Worker(begun));
+        let counters = Counters::default();
+        let goes_on = || tell(RunEvent::GoesOn { done: Some(counters.read()) });
+        let (outcome, record, metrics) = beside(|| timed(&*workload, seed, &counters), goes_on)?;
         if let Some(signal) = signal::seen() {
             return Err(Error::stopped(format!("finish {}: it was ended by {signal}", run.name)));
         }
-        let record = real.into_record();
         let limit = judge(run, outcome, &record)?;
-        let metrics = clock.finish(&record);
         Ok(result_of(run, &*workload, seed, (started_s, record, limit, metrics)))
     }
 
@@ -209,6 +210,23 @@ impl Sequence {
         self.report.cases.push(self.case);
         self.report
     }
+}
+
+/// From the first call to the last, by the clock.
+fn timed(
+    workload: &dyn Workload,
+    seed: Seed,
+    counters: &Counters,
+) -> Result<(ops::Result<Ended>, Record, Metrics)> {
+    let here = File::open(".").cannot(|| "open the current directory".into())?;
+    let mut real = Real::new(here, stop_flag()).counting_in(counters);
+    let target = Target::default();
+    let mut clock = Running::start(&target)?;
+    let outcome = workload.run(&mut real, seed);
+    clock.stop(Stop::Returned, &target)?;
+    let record = real.into_record();
+    let metrics = clock.finish(&record);
+    Ok((outcome, record, metrics))
 }
 
 /// The limit that ended the work, if one did.

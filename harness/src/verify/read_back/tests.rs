@@ -45,7 +45,7 @@ impl Tree {
 
     fn run(&self, workload: &dyn Workload) {
         let root = fs::File::open(self.directory.path()).unwrap();
-        let mut real = Real::new(root, &GO_ON, Box::new(|_, _| {}));
+        let mut real = Real::new(root, &GO_ON);
         workload.run(&mut real, SEED).unwrap();
         assert!(real.counts().total() > 0);
     }

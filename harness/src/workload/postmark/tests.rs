@@ -98,7 +98,7 @@ fn build_of(parameters: &Value) -> Build<'_> {
 }
 
 fn real(folder: &Path) -> Real<'static> {
-    Real::new(std::fs::File::open(folder).unwrap(), &GO_ON, Box::new(|_, _| {}))
+    Real::new(std::fs::File::open(folder).unwrap(), &GO_ON)
 }
 
 #[test]
