@@ -88,6 +88,9 @@ impl Progress {
     /// Show an event.
     pub fn tell(&mut self, event: &RunEvent) {
         let now = Instant::now();
+        if let RunEvent::Said(text) = event {
+            return line(text);
+        }
         if let RunEvent::CaseEnded(case) = event {
             let (name, took) = self.state.of_case(&case.id, now);
             self.stay(&case_line(&name, case, took));

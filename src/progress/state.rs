@@ -86,7 +86,10 @@ impl State {
                 self.doing(Doing { step: Some(step_begun), ..Doing::phase(step, now) });
             }
             RunEvent::GoesOn { done: Some(done) } => self.done(*done, now),
-            RunEvent::RunBegun(_) | RunEvent::Worker(_) | RunEvent::GoesOn { done: None } => {}
+            RunEvent::RunBegun(_)
+            | RunEvent::Worker(_)
+            | RunEvent::Said(_)
+            | RunEvent::GoesOn { done: None } => {}
         }
     }
 

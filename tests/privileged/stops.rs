@@ -2,6 +2,7 @@
 //! does not answer; and what a tool leaves behind.
 
 use std::fs;
+use std::path::Path;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
@@ -103,7 +104,7 @@ fn killed_worker() {
     let lab = Lab::new();
     let json = lab.path("report.json");
     let mut arguments = arguments(100);
-    arguments.extend(["--json".to_owned(), json.display().to_string()]);
+    arguments.extend(["--json".to_owned(), json.display().to_string(), "--keep=failed".to_owned()]);
     let mut runner = lab.spawn(arguments);
     wait_for(&mut runner, "step fill");
     kill(worker(&lab), Signal::SIGKILL).unwrap();
@@ -114,6 +115,11 @@ fn killed_worker() {
     assert_eq!(case.status, Status::Error);
     assert_eq!(case.reason.as_ref().unwrap().code, "worker_died");
     assert_eq!(case.steps[0].name, "small-files");
+    // Its image died with it; what it said and the commands are there.
+    let kept = |name: &str| Path::new(case.kept.as_ref().unwrap()).join(name);
+    assert!(fs::read_to_string(kept("worker.log")).unwrap().contains("phase: step fill"));
+    assert!(kept("repeat.sh").exists() && !kept("image.img").exists());
+    assert_exits(&lab.fsduel(["gc", "--force"]).output().unwrap(), 0);
     lab.assert_nothing_is_left();
 }
 

@@ -76,7 +76,10 @@ fn data(report: &RunReport) -> Value {
 
 fn title(report: &RunReport) -> &str {
     let suite = &report.suite;
-    [&suite.title, &suite.name].into_iter().find(|text| !text.trim().is_empty()).map_or("A run", String::as_str)
+    [&suite.title, &suite.name]
+        .into_iter()
+        .find(|text| !text.trim().is_empty())
+        .map_or("A run", String::as_str)
 }
 
 /// What a reader wants to know of any figure: what ran, where, when, and how often.

@@ -60,7 +60,7 @@ impl Forecast {
                 self.in_work = Some((configuration.to_owned(), now));
             }
             RunEvent::CaseEnded(case) => self.ended(case, now),
-            RunEvent::RunBegun(_) | RunEvent::Worker(_) | RunEvent::GoesOn { .. } => {}
+            RunEvent::RunBegun(_) | RunEvent::Worker(_) | RunEvent::Said(_) | RunEvent::GoesOn { .. } => {}
         }
     }
 

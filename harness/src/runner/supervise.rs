@@ -3,6 +3,7 @@
 //! How far a step is stands in memory that is shared with the worker. It is read here, together
 //! with signals and time limits, so nothing has to be told while a step is timed.
 
+use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::time::{Duration, Instant};
@@ -16,7 +17,7 @@ use crate::result::{CaseResult, Reason, Status, StepResult};
 use crate::sys::counters::{Counters, Done, Shared};
 use crate::sys::signal;
 use crate::sys::spawn::{WorkerExit, WorkerProcess, spawn_worker};
-use crate::worker::WORKER_ARGUMENT;
+use crate::worker::{WORKER_ARGUMENT, kept};
 
 use super::RunEvent;
 use super::clock::{self, Clock, Turn};
@@ -48,6 +49,9 @@ pub(super) fn supervise(
     if case.status == Status::Stopped {
         let why = watch.clock.stopped.or_else(|| signal::seen().map(clock::signalled));
         (case.status, case.reason) = stopped_by(why);
+    }
+    if let Err(error) = kept::complete(spec, &mut case, &watch.said.kept) {
+        case.verify.details.push(error.to_string());
     }
     case
 }
@@ -81,13 +85,14 @@ struct Watch {
     clock: Clock,
     steps: Vec<StepResult>,
     case: Option<Box<CaseResult>>,
+    said: Said,
     /// When it is told next that the case goes on.
     due: Instant,
 }
 
 impl Watch {
     fn new(clock: Clock) -> Self {
-        Self { clock, steps: vec![], case: None, due: Instant::now() + SECOND }
+        Self { clock, steps: vec![], case: None, said: Said::default(), due: Instant::now() + SECOND }
     }
 
     /// Take events until the worker has ended: how, or nothing where it was killed and the kernel
@@ -104,6 +109,7 @@ impl Watch {
         let (mut lines, mut open) = (Lines::default(), true);
         loop {
             self.count(counters);
+            self.said.hear(&mut worker.errors, tell)?;
             self.go_on(Instant::now(), tell);
             match self.clock.look(Instant::now(), signal::seen(), signal::count()) {
                 Turn::Wait => {}
@@ -119,6 +125,7 @@ impl Watch {
                 open = lines.read(&mut worker.events)?;
                 self.take(&mut lines, tell)?;
             } else if let Some(exit) = worker.try_wait()? {
+                self.said.hear(&mut worker.errors, tell)?;
                 return Ok(Some(exit));
             }
         }
@@ -161,6 +168,32 @@ impl Watch {
     }
 }
 
+/// What a worker printed on its standard error: told line by line, and the last of it kept.
+#[derive(Default)]
+struct Said {
+    lines: Lines,
+    kept: String,
+}
+
+/// More of it nobody reads.
+const KEPT: usize = 64 << 10;
+
+impl Said {
+    /// Take what is there, without waiting for more.
+    fn hear(&mut self, errors: &mut File, tell: &mut dyn FnMut(RunEvent)) -> Result<()> {
+        while is_readable(errors.as_fd(), PollTimeout::ZERO)? && self.lines.read(errors)? {}
+        while let Some(line) = self.lines.next() {
+            let line = String::from_utf8_lossy(&line);
+            self.kept.push_str(&line);
+            tell(RunEvent::Said(line.trim_end().to_owned()));
+        }
+        let more = self.kept.len().saturating_sub(KEPT);
+        let from = (more..=self.kept.len()).find(|at| self.kept.is_char_boundary(*at)).unwrap_or(0);
+        self.kept.drain(..from);
+        Ok(())
+    }
+}
+
 /// What came through a pipe and is not taken yet.
 #[derive(Default)]
 struct Lines {
@@ -185,8 +218,12 @@ impl Lines {
 
 /// Whether something is there to read, after a wait of at most [`LOOK`].
 fn readable(file: BorrowedFd) -> Result<bool> {
+    is_readable(file, PollTimeout::from(LOOK))
+}
+
+fn is_readable(file: BorrowedFd, wait: PollTimeout) -> Result<bool> {
     let mut fds = [PollFd::new(file, PollFlags::POLLIN)];
-    match poll(&mut fds, PollTimeout::from(LOOK)) {
+    match poll(&mut fds, wait) {
         Ok(count) => Ok(count > 0),
         Err(nix::errno::Errno::EINTR) => Ok(false),
         Err(errno) => Err(Error::new("wait for the worker").because(errno)),

@@ -51,6 +51,8 @@ pub struct WorkerProcess {
     pub input: File,
     /// The worker's standard output.
     pub events: File,
+    /// The worker's standard error.
+    pub errors: File,
     /// Readable once the worker has ended.
     pub pidfd: OwnedFd,
     /// As we see it; the worker itself is 1.
@@ -70,20 +72,23 @@ pub struct WorkerProcess {
 pub fn spawn_worker(argv: &[&str], inherited: BorrowedFd) -> Result<WorkerProcess> {
     let (input_read, input) = pipe().cannot(|| "make a pipe to a worker".into())?;
     let (events, events_write) = pipe().cannot(|| "make a pipe from a worker".into())?;
+    let (errors, errors_write) = pipe().cannot(|| "make a pipe from a worker".into())?;
     let (failure, failure_write) = pipe().cannot(|| "make a pipe from a worker".into())?;
     let prepared = Prepared::new(argv)?;
     let child = Child {
         stdin: input_read.as_raw_fd(),
         stdout: events_write.as_raw_fd(),
+        stderr: errors_write.as_raw_fd(),
         failure: failure_write.as_raw_fd(),
         inherited: inherited.as_raw_fd(),
         argv: &prepared.argv,
         envp: &prepared.envp,
     };
     let (pid, pidfd) = clone3(&child).map_err(refused)?;
-    drop((input_read, events_write, failure_write));
-    let input = OwnedFd::from(input).into();
-    let mut worker = WorkerProcess { input, events: OwnedFd::from(events).into(), pidfd, pid, exit: None };
+    drop((input_read, events_write, errors_write, failure_write));
+    let [input, events, errors] =
+        [OwnedFd::from(input), OwnedFd::from(events), OwnedFd::from(errors)].map(File::from);
+    let mut worker = WorkerProcess { input, events, errors, pidfd, pid, exit: None };
     match told(OwnedFd::from(failure).into())? {
         None => Ok(worker),
         Some(error) => {
@@ -237,6 +242,7 @@ impl Prepared {
 struct Child<'a> {
     stdin: RawFd,
     stdout: RawFd,
+    stderr: RawFd,
     failure: RawFd,
     inherited: RawFd,
     argv: &'a [*const c_char],
@@ -277,6 +283,7 @@ fn become_worker(child: &Child) -> ! {
         step(child, 2, libc::mount(none, c"/".as_ptr(), std::ptr::null(), slave, std::ptr::null()));
         step(child, 3, libc::dup2(child.stdin, 0));
         step(child, 3, libc::dup2(child.stdout, 1));
+        step(child, 3, libc::dup2(child.stderr, 2));
         // What the caller of this program left open is none of the worker's business. Before
         // Linux 5.11 this fails, and the worker inherits it.
         let flag = libc::CLOSE_RANGE_CLOEXEC;
@@ -319,6 +326,7 @@ mod tests {
             Self {
                 input: OwnedFd::from(child.stdin.take().unwrap()).into(),
                 events: OwnedFd::from(child.stdout.take().unwrap()).into(),
+                errors: File::open("/dev/null").unwrap(),
                 pidfd: rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).unwrap(),
                 pid: pid.as_raw_nonzero().get(),
                 exit: None,

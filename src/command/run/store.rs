@@ -45,7 +45,10 @@ impl Partial {
         let written = match event {
             RunEvent::RunBegun(head) => self.line(head),
             RunEvent::CaseEnded(case) => self.line(case),
-            RunEvent::CaseBegun { .. } | RunEvent::Worker(_) | RunEvent::GoesOn { .. } => Ok(()),
+            RunEvent::CaseBegun { .. }
+            | RunEvent::Worker(_)
+            | RunEvent::Said(_)
+            | RunEvent::GoesOn { .. } => Ok(()),
         };
         if let Err(error) = written {
             log::warn!("cannot write {}: {error}", self.path.display());

@@ -35,8 +35,10 @@ pub(super) fn of(report: &RunReport) -> Download {
     }
     let address = address(&lighter(report));
     let note = match address {
-        Some(_) => "All results of this run, as JSON, without its histograms and series: with them it would be \
-             too large for a page. `fsduel run --json PATH` stores all of it.",
+        Some(_) => {
+            "All results of this run, as JSON, without its histograms and series: with them it would be \
+             too large for a page. `fsduel run --json PATH` stores all of it."
+        }
         None => "This run is too large to be part of a page. `fsduel run --json PATH` stores it.",
     };
     Download { name, address, note }
@@ -50,7 +52,8 @@ fn name(report: &RunReport) -> String {
     };
     let run: String = report.run_id.chars().take(8).collect();
     let parts = [plain(&report.suite.name), plain(&run)];
-    let parts: Vec<_> = parts.iter().map(|part| part.trim_matches('-')).filter(|part| !part.is_empty()).collect();
+    let parts: Vec<_> =
+        parts.iter().map(|part| part.trim_matches('-')).filter(|part| !part.is_empty()).collect();
     format!("{}.json.gz", if parts.is_empty() { "run".into() } else { parts.join("-") })
 }
 

@@ -192,7 +192,8 @@ fn words(report: &RunReport, all: &[&Comparison]) -> Option<String> {
 
 /// `ext4 412 ms, btrfs 668 ms (×1.62)`; nothing where all are 0.
 fn numbers(report: &RunReport, ids: &[&str], step: &str, metric: &str) -> Option<String> {
-    let values: Vec<_> = ids.iter().filter_map(|id| Some((id, pick::number(report, id, step, metric)?))).collect();
+    let values: Vec<_> =
+        ids.iter().filter_map(|id| Some((id, pick::number(report, id, step, metric)?))).collect();
     if values.iter().all(|(_, value)| *value == 0.0) {
         return None;
     }
@@ -220,7 +221,8 @@ mod tests {
     fn where_blocks_were_repeated_the_answer_is_in_words() {
         let report = example::repeated();
         let figures = told(&report, "small-files");
-        let time = "btrfs slower than ext4 ×1.62 [1.59, 1.64]; xfs not resolved ×1.02 [0.880, 1.19] (needs n=80)";
+        let time =
+            "btrfs slower than ext4 ×1.62 [1.59, 1.64]; xfs not resolved ×1.02 [0.880, 1.19] (needs n=80)";
         assert_eq!(figures[0], ("time".into(), time.into()));
         assert_eq!(figures[1].1, "btrfs smaller than ext4 ×0.0159 exact; xfs larger ×1.09 exact");
         assert!(told(&report, "list")[0].1.starts_with("btrfs same as ext4 ×0.987 [0.971, 1.00]; xfs"));

@@ -19,12 +19,13 @@ use crate::result::{CaseResult, Status};
 use crate::scratch::{IMAGE, Image, Tag, create_kept};
 use crate::sys::caller::give_to_caller;
 
-/// Add what only the runner knows: the end of the case. A worker that died has made no folder.
+/// Add what only the runner knows: how the case ended, and what its worker `said` on its standard
+/// error. A worker that died has made no folder.
 ///
 /// # Errors
 ///
 /// It cannot be made or written.
-pub(crate) fn complete(spec: &CaseSpec, case: &mut CaseResult) -> Result<()> {
+pub(crate) fn complete(spec: &CaseSpec, case: &mut CaseResult, said: &str) -> Result<()> {
     let ran = case.status != Status::NotRun;
     if !ran || !is_wanted(spec.keep, case.status == Status::Passed) {
         return Ok(());
@@ -35,6 +36,7 @@ pub(crate) fn complete(spec: &CaseSpec, case: &mut CaseResult) -> Result<()> {
     };
     let Some(folder) = folder else { return Ok(()) };
     case.kept = Some(folder.path().display().to_string());
+    folder.text("worker.log", said)?;
     folder.script(spec, case)
 }
 
