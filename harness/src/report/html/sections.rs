@@ -66,12 +66,18 @@ pub(super) fn all(report: &RunReport) -> Vec<Section> {
     sections
 }
 
-/// The figure of the source, made again.
+/// The figure of the source, made again; where there is none, every step at a glance.
 fn figure(report: &RunReport) -> Option<Section> {
-    let figures: Vec<Figure> = chart::figure(report).into_iter().map(Figure::from).collect();
-    let title = if report.references.is_empty() { "At a glance" } else { "The figure of the source, made again" };
-    let parts = vec![Part { figures, ..Part::default() }];
-    grouped(title, parts)
+    let of = |charts: Vec<Chart>| charts.into_iter().map(Figure::from).collect::<Vec<_>>();
+    let again = of(chart::figure(report));
+    let (title, part) = match again.is_empty() {
+        true => ("Every step at a glance", Part { figures: of(chart::overview(report)), ..Part::default() }),
+        false => {
+            let title = chart::figure_title(report);
+            ("The figure of the source, made again", Part { title, figures: again, ..Part::default() })
+        }
+    };
+    grouped(title, vec![part])
 }
 
 /// A chart for each step, and the numbers below it.
@@ -112,8 +118,7 @@ fn series(report: &RunReport) -> Vec<Part> {
 /// The machine first; its warnings have a section of their own.
 fn manifest(report: &RunReport) -> Vec<Part> {
     let fields = head(report).into_iter().filter(|block| !is_warning(block)).collect();
-    let machine =
-        Part { title: Some("The machine".into()), blocks: shown::all(fields), ..Part::default() };
+    let machine = Part { title: Some("The machine".into()), blocks: shown::all(fields), ..Part::default() };
     let mut all = vec![machine];
     all.extend(parts(|page| part::origin::write(report, page)));
     all
@@ -200,8 +205,10 @@ fn name(sections: &mut [Section]) {
     let mut known: BTreeSet<String> = RESERVED.map(str::to_owned).into();
     for (at, section) in sections.iter_mut().enumerate() {
         let letters = section.title.to_lowercase().chars().take(40).collect::<String>();
-        let words: Vec<&str> =
-            letters.split(|sign: char| !sign.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        let words: Vec<&str> = letters
+            .split(|sign: char| !sign.is_ascii_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .collect();
         let id = words.join("-");
         let plain = id.starts_with(|first: char| first.is_ascii_alphabetic()) && !known.contains(&id);
         section.id = if plain { id } else { format!("section-{at}") };
@@ -249,7 +256,8 @@ mod tests {
 
     #[test]
     fn ids_are_plain_and_each_stands_once() {
-        let section = |title: &str| Section { id: String::new(), title: title.into(), note: None, parts: vec![] };
+        let section =
+            |title: &str| Section { id: String::new(), title: title.into(), note: None, parts: vec![] };
         let mut all = ["Gates", "Gates", "Answer", "2 <b>", "שלום", "A \"b\""].map(section);
         name(&mut all);
         let ids: Vec<_> = all.iter().map(|section| section.id.as_str()).collect();

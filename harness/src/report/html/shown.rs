@@ -81,12 +81,8 @@ fn field(field: [String; 2], shown: &mut Vec<Shown>) {
 fn table(header: Vec<String>, rows: Vec<Vec<String>>, right_from: usize) -> Shown {
     let heads = heads(&rows, right_from);
     let spans: Vec<Vec<usize>> = (0..rows.len()).map(|at| spans(&rows, at, heads)).collect();
-    let cell = |(at, text): (usize, String), span| Cell {
-        text,
-        heads: at < heads,
-        number: at >= right_from,
-        span,
-    };
+    let cell =
+        |(at, text): (usize, String), span| Cell { text, heads: at < heads, number: at >= right_from, span };
     let row = |(row, spans): (Vec<String>, Vec<usize>)| {
         let cells = row.into_iter().enumerate().zip(spans).filter(|(_, span)| *span > 0);
         cells.map(|(text, span)| cell(text, span)).collect()
@@ -132,7 +128,12 @@ mod tests {
     #[test]
     fn a_cell_that_is_told_once_spans_the_rows_that_share_it() {
         let rows = cells(
-            &[&["a", "time", "x", "1"], &["", "", "y", "2"], &["", "CPU", "x", "3"], &["b", "time", "x", "4"]],
+            &[
+                &["a", "time", "x", "1"],
+                &["", "", "y", "2"],
+                &["", "CPU", "x", "3"],
+                &["b", "time", "x", "4"],
+            ],
             4,
         );
         let of = |text: &str, heads, span| (text.to_owned(), heads, span);
@@ -147,7 +148,10 @@ mod tests {
         let rows = cells(&[&["ext4", "1", ""], &["btrfs", "2", "3"]], 1);
         assert_eq!(rows.iter().map(Vec::len).collect::<Vec<_>>(), [3, 3]);
         assert!(rows.iter().flatten().all(|(_, _, span)| *span == 1));
-        assert_eq!(cells(&[&["", "1"], &["", "2"]], 1).iter().flatten().filter(|cell| cell.2 == 1).count(), 4);
+        assert_eq!(
+            cells(&[&["", "1"], &["", "2"]], 1).iter().flatten().filter(|cell| cell.2 == 1).count(),
+            4
+        );
     }
 
     #[test]

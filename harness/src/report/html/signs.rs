@@ -48,7 +48,10 @@ mod tests {
 
     #[test]
     fn what_a_page_forbids_is_replaced_and_nothing_else() {
-        assert_eq!(replaced("a\u{0}b\u{1b}[31m\u{85}\u{202e}\u{2066}\u{fffe}\u{1ffff}").unwrap(), "a�b�[31m�����");
+        assert_eq!(
+            replaced("a\u{0}b\u{1b}[31m\u{85}\u{202e}\u{2066}\u{fffe}\u{1ffff}").unwrap(),
+            "a�b�[31m�����"
+        );
         assert_eq!(replaced("a\tb\nc שלום العربية 1\u{a0}ms × µ ✓"), None);
     }
 

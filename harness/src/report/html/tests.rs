@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::*;
-use crate::report::{example, json};
+use crate::report::example;
 use crate::result::{Latency, Status};
 
 fn page(report: &RunReport) -> String {
@@ -44,8 +44,12 @@ fn elements(html: &str) -> Vec<Element> {
         }
         let (tag, alone) = tag.strip_suffix('/').map_or((tag, false), |tag| (tag, true));
         let (name, attributes) = tag.split_once(' ').unwrap_or((tag, ""));
-        let element =
-            Element { name: name.into(), attributes: quoted(attributes), text: text.into(), within: open.clone() };
+        let element = Element {
+            name: name.into(),
+            attributes: quoted(attributes),
+            text: text.into(),
+            within: open.clone(),
+        };
         if !alone && !VOID.contains(&name) {
             open.push(name.into());
         }
@@ -122,7 +126,8 @@ fn the_page_loads_nothing_and_runs_nothing() {
 #[test]
 fn the_answer_stands_before_everything_else() {
     let html = page(&example::repeated());
-    let places = ["Did not pass", "1 invalid (xfs)", "btrfs slower than ext4", "<nav", "Step by step</bdi></h2>"];
+    let places =
+        ["Did not pass", "1 invalid (xfs)", "btrfs slower than ext4", "<nav", "Step by step</bdi></h2>"];
     let places: Vec<_> = places.iter().map(|text| html.find(text).expect(text)).collect();
     assert!(places.is_sorted(), "{places:?}");
 }
@@ -177,7 +182,10 @@ fn texts(value: &Value, pointer: String, all: &mut Vec<String>) {
 /// Keys that come from outside, too.
 fn keys(value: &mut Value) {
     if let Some(fields) = value.as_object_mut() {
-        *fields = std::mem::take(fields).into_iter().map(|(key, value)| (format!("{HOSTILE}{key}"), value)).collect();
+        *fields = std::mem::take(fields)
+            .into_iter()
+            .map(|(key, value)| (format!("{HOSTILE}{key}"), value))
+            .collect();
     }
 }
 
@@ -186,7 +194,8 @@ fn no_text_of_a_run_becomes_a_part_of_the_page() {
     for report in [example::report(), example::repeated(), everything(), example::postmark()] {
         let (hostile, count) = poisoned(&report);
         assert!(count > 50, "{count}");
-        let clean: BTreeSet<String> = elements(&page(&report)).into_iter().map(|element| element.name).collect();
+        let clean: BTreeSet<String> =
+            elements(&page(&report)).into_iter().map(|element| element.name).collect();
         let html = page(&hostile);
         for element in elements(&html) {
             assert!(clean.contains(&element.name), "{}", element.name);
@@ -252,7 +261,15 @@ fn large(steps: usize, blocks: u32) -> RunReport {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 f64::from(u32::try_from(state >> 40).unwrap()) / 1e6
             };
-            for key in ["synced_s", "kernel_cpu_s", "returned_s", "unmounted_s", "user_cpu_s", "device_written_bytes", "image_allocated_bytes"] {
+            for key in [
+                "synced_s",
+                "kernel_cpu_s",
+                "returned_s",
+                "unmounted_s",
+                "user_cpu_s",
+                "device_written_bytes",
+                "image_allocated_bytes",
+            ] {
                 step.metrics.set(key, next());
             }
             for kind in ["create", "write", "close"] {
@@ -296,23 +313,4 @@ fn labels_of_two_hundred_signs_and_from_right_to_left_stay_within_their_place() 
     elements(&html);
     assert!(html.contains(&format!("<h1><bdi>{label}</bdi></h1>")));
     assert!(html.contains("overflow-wrap: anywhere"));
-}
-
-/// Where `FSDUEL_PAGES` names a folder, pages are left there to be looked at.
-#[test]
-fn pages_can_be_looked_at() {
-    let Some(folder) = std::env::var_os("FSDUEL_PAGES") else { return };
-    let folder = std::path::Path::new(&folder);
-    let recorded = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/recorded");
-    for entry in std::fs::read_dir(recorded).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|end| end == "json") {
-            let run = json::read(&std::fs::read_to_string(&path).unwrap()).unwrap();
-            let name = path.with_extension("html");
-            std::fs::write(folder.join(name.file_name().unwrap()), page(&run)).unwrap();
-        }
-    }
-    for (name, report) in [("repeated", example::repeated()), ("everything", everything()), ("large", large(10, 30)), ("hostile", poisoned(&everything()).0)] {
-        std::fs::write(folder.join(format!("{name}.html")), page(&report)).unwrap();
-    }
 }

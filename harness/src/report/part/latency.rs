@@ -27,7 +27,8 @@ pub(in crate::report) fn write(report: &RunReport, page: &mut Page) {
 
 const HEADER: [&str; 8] = ["operation", "file system", "count", "p50", "p90", "p99", "p99.9", "max"];
 
-const MEANING: &str = "One call follows the other, so what waits behind a slow call is not counted as slow, too.";
+const MEANING: &str =
+    "One call follows the other, so what waits behind a slow call is not counted as slow, too.";
 
 fn rows(report: &RunReport, step: &str) -> Vec<Vec<String>> {
     let ids = report.configuration_ids();

@@ -105,8 +105,12 @@ mod tests {
         let mut rows = vec![];
         flatten(None, &value, &mut rows);
         let rows: Vec<_> = rows.iter().map(|row| row.join("=")).collect();
-        let expected =
-            ["mkfs=none", "size_bytes=2147483648", "steps.small-files.name=small-files", "steps.small-files.parameters.count=9999"];
+        let expected = [
+            "mkfs=none",
+            "size_bytes=2147483648",
+            "steps.small-files.name=small-files",
+            "steps.small-files.parameters.count=9999",
+        ];
         assert_eq!(rows, expected);
     }
 

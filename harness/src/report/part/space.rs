@@ -45,12 +45,14 @@ fn table(report: &RunReport, ids: &[&str], step: &str, page: &mut Page) {
     let number = |id: &str, key: &str| pick::number(report, id, step, key);
     let known = |column: &&Column| ids.iter().any(|id| number(id, column.1).is_some());
     let columns: Vec<&Column> = COLUMNS.iter().filter(known).collect();
-    let header: Vec<&str> = std::iter::once("file system").chain(columns.iter().map(|column| column.0)).collect();
+    let header: Vec<&str> =
+        std::iter::once("file system").chain(columns.iter().map(|column| column.0)).collect();
     let cell = |id: &str, (_, key, show): &Column| {
         number(id, key).map_or_else(|| "-".into(), |value| unbroken(&show(value)))
     };
     let ran = ids.iter().filter(|id| !pick::counted(report, id, step).is_empty());
-    let row = |id: &&str| std::iter::once((*id).to_owned()).chain(columns.iter().map(|of| cell(id, of))).collect();
+    let row =
+        |id: &&str| std::iter::once((*id).to_owned()).chain(columns.iter().map(|of| cell(id, of))).collect();
     page.table(&header, ran.map(row).collect(), 1);
 }
 
@@ -84,7 +86,10 @@ mod tests {
     #[test]
     fn a_step_that_changes_no_space_has_no_table() {
         let text = written(&example::repeated());
-        assert!(text.contains("small-files\n") && text.contains("remove\n") && !text.contains("list\n"), "{text}");
+        assert!(
+            text.contains("small-files\n") && text.contains("remove\n") && !text.contains("list\n"),
+            "{text}"
+        );
         assert!(text.contains("-39.4 MiB"), "{text}");
     }
 }
