@@ -17,7 +17,7 @@ use minijinja::value::{Serde, Value};
 use minijinja::{Environment, Output, State, context, escape_formatter};
 
 use super::part::answer::{self, Tone};
-use super::{Format, Style, write_text};
+use super::{Format, Style, chart, write_text};
 use crate::error::{Cannot, Result};
 use crate::result::RunReport;
 
@@ -29,12 +29,25 @@ fn write(report: &RunReport, to: &mut dyn Write, _style: &Style) -> Result<()> {
 }
 
 fn text(report: &RunReport) -> Result<String> {
-    let page = template().and_then(|environment| environment.get_template(PAGE)?.render(data(report)));
-    page.cannot(|| "write the report as HTML".into())
+    rendered(report).cannot(|| "write the report as HTML".into())
 }
 
-/// The end of its name turns escaping on.
+/// The stored run comes last and takes the room that is left.
+fn rendered(report: &RunReport) -> std::result::Result<String, minijinja::Error> {
+    let environment = template()?;
+    let mut page = environment.get_template(PAGE)?.render(data(report))?;
+    let download = download::of(report, MOST.saturating_sub(page.len()));
+    let end = context! { program => program(report), download => Value::from(Serde(download)) };
+    page.push_str(&environment.get_template(END)?.render(end)?);
+    Ok(page)
+}
+
+/// Bytes of a page, about: more than 2 MB nobody sends around.
+const MOST: usize = 1_900_000;
+
+/// The end of their names turns escaping on.
 const PAGE: &str = "page.html";
+const END: &str = "end.html";
 
 fn template() -> std::result::Result<Environment<'static>, minijinja::Error> {
     let mut environment = Environment::new();
@@ -43,6 +56,7 @@ fn template() -> std::result::Result<Environment<'static>, minijinja::Error> {
     environment.set_syntax(syntax.build()?);
     environment.set_formatter(format);
     environment.add_template(PAGE, include_str!("html/page.html"))?;
+    environment.add_template(END, include_str!("html/end.html"))?;
     Ok(environment)
 }
 
@@ -59,10 +73,10 @@ fn data(report: &RunReport) -> Value {
     let steps = answer::steps(report).into_iter();
     let steps = steps.map(|answer| context! { name => answer.step, figures => answer.figures });
     context! {
-        style => include_str!("html/style.css"),
+        style => format!("{}{}", chart::THEME, include_str!("html/style.css")),
         title => title(report),
         about => about(report),
-        program => format!("{} {}", report.tool.name, report.tool.version),
+        program => program(report),
         tone => tone(ending.tone),
         word => ending.word,
         sentences => ending.sentences,
@@ -70,8 +84,11 @@ fn data(report: &RunReport) -> Value {
         steps => steps.collect::<Vec<_>>(),
         caveat => answer::caveat(report),
         sections => Value::from(Serde(sections::all(report))),
-        download => Value::from(Serde(download::of(report))),
     }
+}
+
+fn program(report: &RunReport) -> String {
+    format!("{} {}", report.tool.name, report.tool.version)
 }
 
 fn title(report: &RunReport) -> &str {

@@ -25,15 +25,13 @@ pub(super) struct Download {
     note: &'static str,
 }
 
-/// Most that the address may have: with it, the page of a large run stays below 2 MB.
-const MOST: usize = 800_000;
-
-pub(super) fn of(report: &RunReport) -> Download {
+/// With an address of at most `room` signs.
+pub(super) fn of(report: &RunReport, room: usize) -> Download {
     let name = name(report);
-    if let Some(address) = address(report) {
+    if let Some(address) = address(report, room) {
         return Download { name, address: Some(address), note: "All results of this run, as JSON." };
     }
-    let address = address(&lighter(report));
+    let address = address(&lighter(report), room);
     let note = match address {
         Some(_) => {
             "All results of this run, as JSON, without its histograms and series: with them it would be \
@@ -68,9 +66,9 @@ fn lighter(report: &RunReport) -> RunReport {
 }
 
 /// `None` where it would be too long.
-fn address(report: &RunReport) -> Option<String> {
+fn address(report: &RunReport, room: usize) -> Option<String> {
     let text = json::text(report).ok()?;
-    let target = Limited { left: MOST, to: EncoderStringWriter::new(&STANDARD) };
+    let target = Limited { left: room, to: EncoderStringWriter::new(&STANDARD) };
     // Neither name nor time: the same run gives the same bytes.
     let mut gzip: GzEncoder<_> = GzBuilder::new().write(target, Compression::default());
     gzip.write_all(text.as_bytes()).ok()?;
@@ -115,6 +113,8 @@ mod tests {
         json::read(&text).unwrap()
     }
 
+    const ROOM: usize = 800_000;
+
     /// Digits that do not compress.
     fn histogram(seed: u64, length: usize) -> String {
         let mut state = seed;
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn the_run_comes_out_as_it_was() {
         let report = example::repeated();
-        let download = of(&report);
+        let download = of(&report, ROOM);
         assert_eq!(json::text(&unpacked(&download)).unwrap(), json::text(&report).unwrap());
         assert_eq!(download.name, "linux-magazin-2010-1f0c7f0a.json.gz");
     }
@@ -138,13 +138,13 @@ mod tests {
         let mut report = example::report();
         let latency = report.cases[0].steps[0].latency.get_mut("create").unwrap();
         latency.histogram = histogram(1, 200_000);
-        let download = of(&report);
+        let download = of(&report, ROOM);
         assert!(download.note.contains("without its histograms"), "{}", download.note);
         let again = unpacked(&download);
         assert_eq!(again.cases[0].steps[0].latency["create"].histogram, "");
         assert_eq!(again.cases[0].steps[0].latency["create"].count, 9999);
         report.manifest.argv.push(histogram(2, 200_000));
-        let download = of(&report);
+        let download = of(&report, ROOM);
         assert!(download.address.is_none() && download.note.contains("--json PATH"), "{}", download.note);
     }
 

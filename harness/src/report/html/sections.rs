@@ -66,13 +66,18 @@ pub(super) fn all(report: &RunReport) -> Vec<Section> {
     sections
 }
 
-/// The figure of the source, made again.
+/// The figure of the source, made again; where there is none, every step at a glance.
 fn figure(report: &RunReport) -> Option<Section> {
-    let figures: Vec<Figure> = chart::figure(report).into_iter().map(Figure::from).collect();
-    let title =
-        if report.references.is_empty() { "At a glance" } else { "The figure of the source, made again" };
-    let parts = vec![Part { figures, ..Part::default() }];
-    grouped(title, parts)
+    let of = |charts: Vec<Chart>| charts.into_iter().map(Figure::from).collect::<Vec<_>>();
+    let again = of(chart::figure(report));
+    let (title, part) = match again.is_empty() {
+        true => ("Every step at a glance", Part { figures: of(chart::overview(report)), ..Part::default() }),
+        false => {
+            let title = chart::figure_title(report);
+            ("The figure of the source, made again", Part { title, figures: again, ..Part::default() })
+        }
+    };
+    grouped(title, vec![part])
 }
 
 /// A chart for each step, and the numbers below it.

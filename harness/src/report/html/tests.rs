@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::*;
-use crate::report::{example, json};
+use crate::report::example;
 use crate::result::{Latency, Status};
 
 fn page(report: &RunReport) -> String {
@@ -313,28 +313,4 @@ fn labels_of_two_hundred_signs_and_from_right_to_left_stay_within_their_place() 
     elements(&html);
     assert!(html.contains(&format!("<h1><bdi>{label}</bdi></h1>")));
     assert!(html.contains("overflow-wrap: anywhere"));
-}
-
-/// Where `FSDUEL_PAGES` names a folder, pages are left there to be looked at.
-#[test]
-fn pages_can_be_looked_at() {
-    let Some(folder) = std::env::var_os("FSDUEL_PAGES") else { return };
-    let folder = std::path::Path::new(&folder);
-    let recorded = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/recorded");
-    for entry in std::fs::read_dir(recorded).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|end| end == "json") {
-            let run = json::read(&std::fs::read_to_string(&path).unwrap()).unwrap();
-            let name = path.with_extension("html");
-            std::fs::write(folder.join(name.file_name().unwrap()), page(&run)).unwrap();
-        }
-    }
-    for (name, report) in [
-        ("repeated", example::repeated()),
-        ("everything", everything()),
-        ("large", large(10, 30)),
-        ("hostile", poisoned(&everything()).0),
-    ] {
-        std::fs::write(folder.join(format!("{name}.html")), page(&report)).unwrap();
-    }
 }

@@ -121,7 +121,12 @@ fn counted(what: &str, words: impl Iterator<Item = String>) -> Option<String> {
             None => counts.push((word, 1)),
         }
     }
-    let told: Vec<_> = counts.iter().map(|(word, count)| format!("{count} {word}")).collect();
+    let many = |word: &str| word.replacen("holds", "hold", 1).replacen("does not", "do not", 1);
+    let one = |(word, count): &(String, usize)| match count {
+        1 => format!("1 {word}"),
+        count => format!("{count} {}", many(word)),
+    };
+    let told: Vec<_> = counts.iter().map(one).collect();
     (!told.is_empty()).then(|| format!("{what}: {}.", told.join(", ")))
 }
 
@@ -132,8 +137,8 @@ fn plural(count: usize, word: &str) -> String {
 /// What a run says of a step.
 pub(in crate::report) struct Answer<'a> {
     pub(in crate::report) step: &'a str,
-    /// Time, space or CPU; and what is said of it.
-    pub(in crate::report) figures: Vec<(String, String)>,
+    /// Time, space or CPU; and what is said of each configuration.
+    pub(in crate::report) figures: Vec<(String, Vec<String>)>,
 }
 
 /// Of each step that has a verified figure: words where blocks were repeated, else the figures
@@ -151,16 +156,16 @@ pub(in crate::report) fn caveat(report: &RunReport) -> Option<String> {
         .then(|| format!("One repetition has no interval, so no ratio here is a verdict; {}", verdict::HOW))
 }
 
-fn figures(report: &RunReport, step: &str) -> Vec<(String, String)> {
+fn figures(report: &RunReport, step: &str) -> Vec<(String, Vec<String>)> {
     let name = |metric: &str| match metric {
         "synced_s" => "time".to_owned(),
         other => figure(other),
     };
-    let of = |metric: &&str| Some((name(metric), sentence(report, step, metric)?));
+    let of = |metric: &&str| Some((name(metric), told(report, step, metric)?));
     HEADLINE.iter().filter_map(of).collect()
 }
 
-fn sentence(report: &RunReport, step: &str, metric: &str) -> Option<String> {
+fn told(report: &RunReport, step: &str, metric: &str) -> Option<Vec<String>> {
     let ids = report.configuration_ids();
     let all: Vec<_> = ids.iter().filter_map(|id| pick::comparison(report, id, step, metric)).collect();
     let judged = all.iter().any(|one| one.estimate.n >= 2 && one.estimate.verdict.is_some());
@@ -170,8 +175,8 @@ fn sentence(report: &RunReport, step: &str, metric: &str) -> Option<String> {
     }
 }
 
-/// `btrfs slower than ext4 ×1.62 [1.59, 1.64]; xfs not resolved (needs n=80)`.
-fn words(report: &RunReport, all: &[&Comparison]) -> Option<String> {
+/// `btrfs slower than ext4 ×1.62 [1.59, 1.64]`, `xfs not resolved (needs n=80)`.
+fn words(report: &RunReport, all: &[&Comparison]) -> Option<Vec<String>> {
     let told: Vec<_> = all.iter().filter(|one| !is_zero(report, one)).collect();
     let one = |(at, one): (usize, &&&Comparison)| {
         let estimate = &one.estimate;
@@ -187,11 +192,11 @@ fn words(report: &RunReport, all: &[&Comparison]) -> Option<String> {
         let sure = [verdict::interval(estimate), verdict::needed(estimate)];
         parts.into_iter().chain(sure).flatten().collect::<Vec<_>>().join(" ")
     };
-    (!told.is_empty()).then(|| told.iter().enumerate().map(one).collect::<Vec<_>>().join("; "))
+    (!told.is_empty()).then(|| told.iter().enumerate().map(one).collect())
 }
 
-/// `ext4 412 ms, btrfs 668 ms (×1.62)`; nothing where all are 0.
-fn numbers(report: &RunReport, ids: &[&str], step: &str, metric: &str) -> Option<String> {
+/// `ext4 412 ms`, `btrfs 668 ms (×1.62)`; nothing where all are 0.
+fn numbers(report: &RunReport, ids: &[&str], step: &str, metric: &str) -> Option<Vec<String>> {
     let values: Vec<_> =
         ids.iter().filter_map(|id| Some((id, pick::number(report, id, step, metric)?))).collect();
     if values.iter().all(|(_, value)| *value == 0.0) {
@@ -202,7 +207,7 @@ fn numbers(report: &RunReport, ids: &[&str], step: &str, metric: &str) -> Option
         let ratio = ratio(id).map(|ratio| format!(" ({})", human::ratio(ratio))).unwrap_or_default();
         format!("{id} {}{ratio}", super::unbroken(&human::by_key(metric, *value)))
     };
-    Some(values.iter().map(one).collect::<Vec<_>>().join(", "))
+    Some(values.iter().map(one).collect())
 }
 
 #[cfg(test)]
@@ -210,31 +215,31 @@ mod tests {
     use super::*;
     use crate::report::example;
 
-    fn told(report: &RunReport, step: &str) -> Vec<(String, String)> {
+    fn said(report: &RunReport, step: &str) -> Vec<(String, String)> {
         let all = steps(report);
         let found = all.into_iter().find(|answer| answer.step == step).unwrap();
-        let plain = |(name, text): (String, String)| (name, text.replace('\u{a0}', " "));
+        let plain = |(name, texts): (String, Vec<String>)| (name, texts.join("; ").replace('\u{a0}', " "));
         found.figures.into_iter().map(plain).collect()
     }
 
     #[test]
     fn where_blocks_were_repeated_the_answer_is_in_words() {
         let report = example::repeated();
-        let figures = told(&report, "small-files");
+        let figures = said(&report, "small-files");
         let time =
             "btrfs slower than ext4 ×1.62 [1.59, 1.64]; xfs not resolved ×1.02 [0.880, 1.19] (needs n=80)";
         assert_eq!(figures[0], ("time".into(), time.into()));
         assert_eq!(figures[1].1, "btrfs smaller than ext4 ×0.0159 exact; xfs larger ×1.09 exact");
-        assert!(told(&report, "list")[0].1.starts_with("btrfs same as ext4 ×0.987 [0.971, 1.00]; xfs"));
-        assert!(!told(&report, "list").iter().any(|(name, _)| name == "space"), "0 on all");
-        assert!(told(&report, "remove")[1].1.starts_with("btrfs frees less than ext4"));
+        assert!(said(&report, "list")[0].1.starts_with("btrfs same as ext4 ×0.987 [0.971, 1.00]; xfs"));
+        assert!(!said(&report, "list").iter().any(|(name, _)| name == "space"), "0 on all");
+        assert!(said(&report, "remove")[1].1.starts_with("btrfs frees less than ext4"));
         assert_eq!(caveat(&report), None);
     }
 
     #[test]
     fn of_one_block_the_answer_is_its_figures() {
         let report = example::report();
-        assert_eq!(told(&report, "small-files")[0].1, "ext4 412 ms, btrfs 668 ms (×1.62), xfs 430 ms");
+        assert_eq!(said(&report, "small-files")[0].1, "ext4 412 ms; btrfs 668 ms (×1.62); xfs 430 ms");
         assert!(caveat(&report).unwrap().contains("no ratio here is a verdict"));
     }
 
@@ -243,7 +248,7 @@ mod tests {
         let mut report = example::report();
         report.comparisons.clear();
         report.cases[0].status = Status::Invalid;
-        assert_eq!(told(&report, "small-files")[0].1, "ext4 412 ms, xfs 430 ms");
+        assert_eq!(said(&report, "small-files")[0].1, "ext4 412 ms; xfs 430 ms");
         report.cases.iter_mut().for_each(|case| case.status = Status::Error);
         assert!(steps(&report).is_empty());
     }
@@ -268,6 +273,13 @@ mod tests {
         assert_eq!(ending(&report).word, "Nothing ran");
         report.cases.clear();
         assert_eq!((ending(&report).word, first(&report)), ("Nothing ran", "There are no cases.".into()));
+    }
+
+    #[test]
+    fn several_hold_and_one_holds() {
+        let words = ["holds", "does not hold", "holds", "not checked"].map(str::to_owned);
+        let told = counted("Claims", words.into_iter()).unwrap();
+        assert_eq!(told, "Claims: 2 hold, 1 does not hold, 1 not checked.");
     }
 
     #[test]
