@@ -182,4 +182,17 @@ mod tests {
         let text = text(&example::report()).unwrap().replacen('{', "{ \"later\": [1],", 1);
         assert!(read(&text).is_ok());
     }
+
+    #[test]
+    fn every_example_is_valid_by_the_schema() {
+        let schema = serde_json::from_str(&schema().unwrap()).unwrap();
+        let validator = jsonschema::draft202012::new(&schema).unwrap();
+        let (changes, gates) = example::changes();
+        let compared = RunReport { changes: Some(changes), gates, ..example::repeated() };
+        for report in [example::report(), example::postmark(), compared] {
+            let value = serde_json::from_str(&text(&report).unwrap()).unwrap();
+            let wrong: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
+            assert_eq!(wrong, Vec::<String>::new());
+        }
+    }
 }
