@@ -133,6 +133,7 @@ fn suite() -> SuiteInfo {
         title: "Btrfs against Ext 4, many small files and one large one".into(),
         scale: "quick".into(),
         source: Some("Linux-Magazin, 2010".into()),
+        figures: vec![],
         resolved: json!({
             "base_scale": "full",
             "command": "fsduel run linux-magazin-2010 --scale quick --seed 2010 --fs ext4,btrfs,xfs,reiserfs",

@@ -11,6 +11,7 @@ mod page;
 mod part;
 mod pick;
 pub mod postmark;
+mod svg;
 mod table;
 
 #[cfg(test)]
@@ -47,7 +48,7 @@ pub struct Format {
 }
 
 /// All formats.
-pub static ALL: &[Format] = &[table::FORMAT, json::FORMAT, postmark::FORMAT, postmark::TERSE];
+pub static ALL: &[Format] = &[table::FORMAT, json::FORMAT, svg::FORMAT, postmark::FORMAT, postmark::TERSE];
 
 /// The format of that name.
 #[must_use]

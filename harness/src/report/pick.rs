@@ -15,6 +15,15 @@ pub(super) fn counted<'a>(report: &'a RunReport, configuration: &str, step: &str
     cases.filter_map(|case| case.step(step)).collect()
 }
 
+/// Every number that counts, with its block, in the order of blocks.
+pub(super) fn samples(report: &RunReport, configuration: &str, step: &str, key: &str) -> Vec<(u32, f64)> {
+    let cases = report.measured(configuration).into_iter().filter(|case| case.counts());
+    let mut samples: Vec<_> =
+        cases.filter_map(|case| Some((case.block, case.step(step)?.number(key)?))).collect();
+    samples.sort_by_key(|(block, _)| *block);
+    samples
+}
+
 /// The median of a metric or fact over the cases that count.
 pub(super) fn number(report: &RunReport, configuration: &str, step: &str, key: &str) -> Option<f64> {
     let steps = counted(report, configuration, step);

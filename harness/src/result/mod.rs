@@ -206,8 +206,34 @@ pub struct SuiteInfo {
     /// Where the suite comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// Figures of the source that are made again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<Figure>,
     /// Every option as resolved.
     pub resolved: Value,
+}
+
+/// A figure that the suite's source printed: what is to be made again of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Figure {
+    /// What it shows.
+    pub title: String,
+    /// Where it was printed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Its parts, side by side.
+    pub panels: Vec<Panel>,
+}
+
+/// A part of a figure: one number of every configuration.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Panel {
+    /// Name of the step.
+    pub step: String,
+    /// Key of the metric (or fact).
+    pub metric: String,
+    /// What it shows.
+    pub title: String,
 }
 
 /// Where cases ran.

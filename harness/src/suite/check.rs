@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::Known;
 use super::document::{Node, Place, Source};
+use super::figure::panels;
 use super::model::{Model, Step, place};
 use crate::claim::{ClaimSpec, Term, fact_keys, only_workload_with};
 use crate::error::Result;
@@ -44,7 +45,7 @@ fn one_of<'a>(
     }
 }
 
-/// What references and claims may name: that of the suite itself, whatever is selected now.
+/// What references, figures and claims may name: that of the suite itself, whatever is selected now.
 pub(super) struct Nameable<'a> {
     source: &'a Source,
     /// With their workloads.
@@ -69,12 +70,16 @@ impl<'a> Nameable<'a> {
         }
     }
 
-    /// Check all references and claims of the suite.
+    /// Check all references, figures and claims of the suite.
     pub(super) fn check(&self, model: &Model) -> Result<()> {
         for (reference, node) in &model.references {
             self.step(place(node, "step"), Some(&reference.step))?;
             self.metric(place(node, "metric"), Some(&reference.step), &reference.metric)?;
             self.filesystem(place(node, "filesystem"), &reference.filesystem)?;
+        }
+        for (panel, node) in model.figures.iter().flat_map(|(figure, node)| panels(figure, node)) {
+            self.step(place(node, "step"), Some(&panel.step))?;
+            self.metric(place(node, "metric"), Some(&panel.step), &panel.metric)?;
         }
         model.claims.iter().try_for_each(|(claim, node)| self.claim(claim, node))
     }

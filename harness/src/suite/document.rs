@@ -97,6 +97,17 @@ impl Node {
         }
     }
 
+    /// The list under `key`; empty if this is no table that has one.
+    pub(super) fn list(&self, key: &str) -> &[Self] {
+        match &self.data {
+            Data::Table(table) => match table.get(key).map(|node| &node.data) {
+                Some(Data::List(list)) => list,
+                _ => &[],
+            },
+            _ => &[],
+        }
+    }
+
     /// A value that was written at one place. A null is left out, since TOML has none.
     pub(super) fn from_json(value: &Value, place: &Place) -> Self {
         let data = match value {

@@ -22,6 +22,7 @@ mod check;
 mod command;
 mod defaults;
 mod document;
+mod figure;
 mod keys;
 mod model;
 mod overrides;

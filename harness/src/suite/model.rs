@@ -2,12 +2,13 @@
 
 use super::defaults::Defaults;
 use super::document::{Data, Node, Place, Source, Table};
+use super::figure::read_figure;
 use super::keys::Keys;
 use super::reference::read_reference;
 use crate::claim::ClaimSpec;
 use crate::error::Result;
 use crate::names::is_name;
-use crate::result::Reference;
+use crate::result::{Figure, Reference};
 
 /// A suite at one scale.
 #[derive(Clone, Debug)]
@@ -18,6 +19,7 @@ pub(super) struct Model {
     pub(super) steps: Vec<Step>,
     pub(super) references: Vec<(Reference, Node)>,
     pub(super) claims: Vec<(ClaimSpec, Node)>,
+    pub(super) figures: Vec<(Figure, Node)>,
     /// Where kernels are asked for.
     pub(super) matrix: Option<Place>,
 }
@@ -69,6 +71,7 @@ impl Model {
             steps: steps(source, keys.list("step")?)?,
             references: each(keys.list("reference")?, |node| read_reference(source, node))?,
             claims: claims(source, keys.list("claim")?)?,
+            figures: each(keys.list("figure")?, |node| read_figure(source, node))?,
             matrix: matrix(source, keys.node("matrix"))?,
         };
         // Scales are read when they are applied.

@@ -110,6 +110,7 @@ impl Suite {
             title: model.head.title,
             scale,
             source: model.head.source,
+            figures: model.figures.into_iter().map(|(figure, _)| figure).collect(),
             resolved,
         };
         Ok(Resolved {

@@ -2,19 +2,19 @@
 
 use super::{UNBROKEN, unbroken, verdict};
 use crate::report::{human, pick};
-use crate::result::{Checked, RunReport, Status, StepResult};
+use crate::result::{Checked, Estimate, RunReport, Status, StepResult};
 
 /// A configuration in a step.
 #[derive(Clone, Copy)]
-pub(super) struct Row<'a> {
-    pub(super) report: &'a RunReport,
-    pub(super) configuration: &'a str,
-    pub(super) baseline: &'a str,
-    pub(super) step: &'a str,
+pub(in crate::report) struct Row<'a> {
+    pub(in crate::report) report: &'a RunReport,
+    pub(in crate::report) configuration: &'a str,
+    pub(in crate::report) baseline: &'a str,
+    pub(in crate::report) step: &'a str,
 }
 
 impl<'a> Row<'a> {
-    pub(super) fn number(&self, key: &str) -> Option<f64> {
+    pub(in crate::report) fn number(&self, key: &str) -> Option<f64> {
         pick::number(self.report, self.configuration, self.step, key)
     }
 
@@ -42,28 +42,51 @@ impl Row<'_> {
 
 /// The headline with its ratio to the baseline, or why there is none.
 pub(super) fn headline(row: &Row) -> String {
-    let Some(seconds) = row.number("synced_s") else { return missing(row) };
-    let text = unbroken(&human::time(seconds));
-    if let Some(judged) = judged(row) {
-        return format!("{text}\n{judged}");
-    }
-    let baseline = Row { configuration: row.baseline, ..*row };
-    // Who did less was not faster.
-    let comparable = row.configuration != row.baseline && !row.cut_short() && !baseline.cut_short();
-    match baseline.number("synced_s").filter(|seconds| comparable && *seconds > 0.0) {
-        Some(of_baseline) => format!("{text} {}", padded(&human::ratio(seconds / of_baseline))),
-        None if row.cut_short() => format!("{text} limit"),
-        None => text,
+    let Some(told) = told(row, "synced_s") else { return missing(row) };
+    let ratio = told.ratio.map(human::ratio);
+    match (told.judged, ratio, told.word) {
+        (Some(_), ratio, Some(word)) => {
+            let ratio = ratio.map(|ratio| format!("{ratio} ")).unwrap_or_default();
+            format!("{}\n{ratio}{word}", told.text)
+        }
+        (_, Some(ratio), _) => format!("{} {}", told.text, padded(&ratio)),
+        (_, None, Some(word)) => format!("{} {word}", told.text),
+        (_, None, None) => told.text,
     }
 }
 
-/// `×1.62 slower`, where there is more than one pair: a single one has a ratio and no word.
-fn judged(row: &Row) -> Option<String> {
-    let found = pick::comparison(row.report, row.configuration, row.step, "synced_s")?;
-    let estimate = &found.estimate;
-    let word = verdict::word("synced_s", false, estimate).filter(|_| estimate.n >= 2)?;
-    let ratio = estimate.ratio.map(|ratio| format!("{} ", human::ratio(ratio)));
-    Some(format!("{}{word}", ratio.unwrap_or_default()))
+/// A figure of a configuration in a step, and how it compares with the baseline's.
+pub(in crate::report) struct Told<'a> {
+    /// With its unit.
+    pub(in crate::report) text: String,
+    pub(in crate::report) ratio: Option<f64>,
+    /// What the interval supports; of work that was cut short, that it was.
+    pub(in crate::report) word: Option<&'static str>,
+    /// Of more than one pair: a single one has a ratio and no word.
+    pub(in crate::report) judged: Option<&'a Estimate>,
+}
+
+/// Nothing where there is no verified figure.
+pub(in crate::report) fn told<'a>(row: &Row<'a>, metric: &str) -> Option<Told<'a>> {
+    let number = row.number(metric)?;
+    let text = unbroken(&human::by_key(metric, number));
+    let baseline = Row { configuration: row.baseline, ..*row };
+    let of_baseline = baseline.number(metric);
+    if let Some(estimate) = judged(row, metric) {
+        let word = verdict::word(metric, of_baseline.is_some_and(|value| value < 0.0), estimate);
+        return Some(Told { text, ratio: estimate.ratio, word, judged: Some(estimate) });
+    }
+    // Who did less was not faster.
+    let comparable = row.configuration != row.baseline && !row.cut_short() && !baseline.cut_short();
+    let ratio = of_baseline.filter(|_| comparable).map(|value| number / value);
+    let ratio = ratio.filter(|ratio| ratio.is_finite() && *ratio > 0.0);
+    let word = row.cut_short().then_some("limit");
+    Some(Told { text, ratio, word, judged: None })
+}
+
+fn judged<'a>(row: &Row<'a>, metric: &str) -> Option<&'a Estimate> {
+    let found = pick::comparison(row.report, row.configuration, row.step, metric)?;
+    Some(&found.estimate).filter(|estimate| estimate.n >= 2 && estimate.verdict.is_some())
 }
 
 /// As wide as any ratio from 0.1 to 1000, so that the times before it stay in line.
@@ -73,7 +96,7 @@ fn padded(ratio: &str) -> String {
 }
 
 /// How the case ended, if that is why there is no number.
-fn missing(row: &Row) -> String {
+pub(in crate::report) fn missing(row: &Row) -> String {
     let cases = row.report.measured(row.configuration);
     let other = cases.iter().find(|case| case.status != Status::Passed);
     other.map_or_else(|| "-".into(), |case| human::word(case.status))

@@ -3,7 +3,7 @@
 //! Each says its own into a [`Page`](super::page::Page) and nothing where it has nothing to say. A
 //! missing number is `-`, never 0.
 
-mod cells;
+pub(super) mod cells;
 pub(super) mod changes;
 pub(super) mod differences;
 pub(super) mod gates;

@@ -107,7 +107,7 @@ fn most_blocks(report: &RunReport) -> usize {
 }
 
 /// `small-files: many-small-files, 9,999 files, 49.9 kB`: what is the same for all.
-fn heading(report: &RunReport, step: &StepResult) -> String {
+pub(in crate::report) fn heading(report: &RunReport, step: &StepResult) -> String {
     let mut parts = vec![match step.name == step.workload {
         true => step.name.clone(),
         false => format!("{}: {}", step.name, step.workload),

@@ -7,12 +7,12 @@ use crate::report::human;
 use crate::result::{Estimate, MARGIN, Verdict};
 
 /// `×1.62`; `-` where a figure has no ratio.
-pub(super) fn ratio(estimate: &Estimate) -> String {
+pub(in crate::report) fn ratio(estimate: &Estimate) -> String {
     estimate.ratio.map_or_else(|| "-".into(), human::ratio)
 }
 
 /// `[1.46, 1.78]`; `exact` where nothing scatters, as space often does not.
-pub(super) fn interval(estimate: &Estimate) -> Option<String> {
+pub(in crate::report) fn interval(estimate: &Estimate) -> Option<String> {
     let [low, high] = estimate.ci95?;
     if high - low <= low * EXACT {
         return Some("exact".into());
@@ -127,7 +127,7 @@ const REACH: u32 = 40;
 pub(super) const HOW: &str = "--repeat 5 or --repeat auto gives one.";
 
 /// The margin, as `5 %`.
-pub(super) fn margin() -> String {
+pub(in crate::report) fn margin() -> String {
     format!("{:.0} %", (MARGIN - 1.0) * 100.0)
 }
 
