@@ -117,34 +117,35 @@ fn equal<T: PartialEq + std::fmt::Debug>(found: &T, expected: &T) -> Checked {
     if found == expected { Ok(()) } else { Err(format!("found {found:?}, expected {expected:?}")) }
 }
 
-/// The answer first; what a run does not have is left out.
-const PARTS: [&str; 11] = [
-    "Answer",
-    "Charts",
-    "Then and now",
-    "Fairness ledger",
-    "Space",
-    "Latency",
-    "Throughput",
-    "Samples",
-    "Manifest",
-    "Warnings",
-    "Raw data",
+/// How the headings begin, in their order; of those in one row a run has one or the other. What a run
+/// does not have is left out.
+const PARTS: [&[&str]; 11] = [
+    &["The answer"],
+    &["The figure of the source", "At a glance"],
+    &["Step by step"],
+    &["Then and now"],
+    &["Fairness ledger"],
+    &["Space"],
+    &["Latency"],
+    &["Throughput"],
+    &["Every sample"],
+    &["Machine and manifest"],
+    &["Raw data"],
 ];
 
-fn parts_in_order(visit: &Visit) -> Checked {
-    let places: Vec<_> = visit.headings.iter().filter_map(|heading| place(heading)).collect();
-    let told = format!("{:?}", visit.headings);
-    let is_sorted = places.windows(2).all(|pair| pair[0] < pair[1]);
-    let has = |part: &str| places.iter().any(|at| PARTS[*at] == part);
-    match is_sorted && ["Answer", "Manifest", "Raw data"].into_iter().all(has) {
-        true => Ok(()),
-        false => Err(format!("the headings are {told}")),
-    }
-}
+/// What every run has, whatever came of it.
+const ALWAYS: [&str; 3] = ["The answer", "Machine and manifest", "Raw data"];
 
-fn place(heading: &str) -> Option<usize> {
-    PARTS.iter().position(|part| heading.to_lowercase().starts_with(&part.to_lowercase()))
+fn parts_in_order(visit: &Visit) -> Checked {
+    let place = |heading: &String| {
+        PARTS.iter().position(|names| names.iter().any(|name| heading.starts_with(name)))
+    };
+    let places: Vec<usize> = visit.headings.iter().filter_map(place).collect();
+    let has = |name: &&str| visit.headings.iter().any(|heading| heading.starts_with(*name));
+    match places.is_sorted_by(|one, next| one < next) && ALWAYS.iter().all(has) {
+        true => Ok(()),
+        false => Err(format!("the headings are {:?}", visit.headings)),
+    }
 }
 
 /// Each sheet is an object of its own. Source: ISO 32000-1, 7.7.3.3.
@@ -157,15 +158,29 @@ fn printed(visit: &Visit) -> Checked {
     }
 }
 
+/// All of the run, or, where that is too much for a page, all but its histograms and series.
 fn download(visit: &Visit, subject: &Subject) -> Checked {
     let Content::Run(run, _) = &subject.content else { return Ok(()) };
     let packed = visit.download.as_deref().ok_or("there is no link for it")?;
     let mut text = String::new();
     flate2::read::GzDecoder::new(packed).read_to_string(&mut text).map_err(|error| error.to_string())?;
-    let stored = |run: &RunReport| serde_json::to_value(run).unwrap();
     let given: RunReport = serde_json::from_str(&text).map_err(|error| error.to_string())?;
-    match stored(&given) == stored(run) {
+    let stored = |run: &RunReport| serde_json::to_value(run).unwrap();
+    let is_large = stored(run).to_string().len() > LARGE;
+    match stored(&given) == stored(run) || (is_large && stored(&given) == stored(&lighter(run))) {
         true => Ok(()),
         false => Err(format!("{} bytes that are another run", text.len())),
     }
+}
+
+/// Digits become half as long when they are packed, and a third longer in an address.
+const LARGE: usize = 1_000_000;
+
+fn lighter(run: &RunReport) -> RunReport {
+    let mut run = run.clone();
+    for step in run.cases.iter_mut().flat_map(|case| &mut case.steps) {
+        step.series.clear();
+        step.latency.values_mut().for_each(|latency| latency.histogram.clear());
+    }
+    run
 }
