@@ -137,9 +137,8 @@ const PARTS: [&[&str]; 11] = [
 const ALWAYS: [&str; 3] = ["The answer", "Machine and manifest", "Raw data"];
 
 fn parts_in_order(visit: &Visit) -> Checked {
-    let place = |heading: &String| {
-        PARTS.iter().position(|names| names.iter().any(|name| heading.starts_with(name)))
-    };
+    let place =
+        |heading: &String| PARTS.iter().position(|names| names.iter().any(|name| heading.starts_with(name)));
     let places: Vec<usize> = visit.headings.iter().filter_map(place).collect();
     let has = |name: &&str| visit.headings.iter().any(|heading| heading.starts_with(*name));
     match places.is_sorted_by(|one, next| one < next) && ALWAYS.iter().all(has) {

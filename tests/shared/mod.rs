@@ -3,26 +3,22 @@
 //! Most are made from a recorded run, so that they have all that a real one has.
 
 mod hostile;
+mod many;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fsduel_harness::compare;
 use fsduel_harness::report::json;
-use fsduel_harness::result::{CaseResult, Facts, Metrics, Reason, RunReport, Status, StepResult};
+use fsduel_harness::result::{Facts, Metrics, Reason, RunReport, Status, StepResult};
 use serde_json::Value;
 
-pub use hostile::{HOSTILE, Hostile, hostile};
+use many::{folder, many};
+
+pub use hostile::{HOSTILE, hostile};
+pub use many::small;
 
 /// A run, and its name in a test.
 pub type Named = (String, RunReport);
-
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .ancestors()
-        .map(|folder| folder.join("fixtures/recorded"))
-        .find(|folder| folder.is_dir())
-        .expect("a folder with recorded runs")
-}
 
 /// Those of `fixtures/recorded`.
 pub fn recorded() -> Vec<Named> {
@@ -35,12 +31,6 @@ pub fn recorded() -> Vec<Named> {
     let runs: Vec<Named> = paths.iter().map(|path| (name(path), run(path))).collect();
     assert!(!runs.is_empty(), "no run in {}", folder().display());
     runs
-}
-
-/// A recorded run that is small, with three file systems and claims.
-pub fn small() -> RunReport {
-    let name = "linux-magazin-2010-quick";
-    json::read(&std::fs::read_to_string(folder().join(format!("{name}.json"))).unwrap()).unwrap()
 }
 
 /// What a run that was killed leaves: its head, its cases, and half of the last one.
@@ -71,47 +61,6 @@ pub fn odd() -> Vec<Named> {
     ]
     .map(|(name, run)| (name.to_owned(), run))
     .into()
-}
-
-/// So many configurations, steps and blocks, each figure a little different, with a comparison for
-/// each.
-pub fn many(configurations: usize, steps: usize, blocks: u32) -> RunReport {
-    let mut run = small();
-    let base = std::mem::take(&mut run.cases);
-    for block in 1..=blocks {
-        for at in 0..configurations {
-            let order = u32::try_from(run.cases.len() + 1).unwrap();
-            run.cases.push(one(&base[at % base.len()], at / base.len(), steps, block, order));
-        }
-    }
-    run.comparisons = compare::within(&run);
-    run
-}
-
-/// `base` under a name of its own for each `again`, its steps repeated until there are enough.
-fn one(base: &CaseResult, again: usize, steps: usize, block: u32, order: u32) -> CaseResult {
-    let mut case = base.clone();
-    if again > 0 {
-        case.configuration.id = format!("{}#{}", base.configuration.id, again + 1);
-    }
-    case.block = block;
-    case.order = order;
-    case.id = case.configuration.case_id(block);
-    let names = base.steps.iter().cycle().zip(0..).take(steps);
-    case.steps = names.map(|(step, at)| varied(step, at / base.steps.len(), order)).collect();
-    case
-}
-
-/// A figure differs by up to 3 % from sample to sample, as on a quiet machine.
-fn varied(step: &StepResult, again: usize, order: u32) -> StepResult {
-    let mut step = step.clone();
-    if again > 0 {
-        step.name = format!("{}-{}", step.name, again + 1);
-    }
-    for (value, at) in step.metrics.0.values_mut().zip(0_u32..) {
-        *value *= 1.0 + f64::from((order * 7 + at * 3) % 31) / 1000.0;
-    }
-    step
 }
 
 /// Nothing has a figure that counts, each for another reason.

@@ -7,6 +7,9 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table is what it is for")]
 
 mod load;
+#[path = "../../../tests/shared/many.rs"]
+#[expect(clippy::unwrap_used, reason = "the recorded runs are beside this program")]
+mod many;
 mod memory;
 mod own_work;
 mod peer;
@@ -14,8 +17,6 @@ mod postmark;
 mod program;
 mod report;
 mod setup;
-#[path = "../../../tests/shared/mod.rs"]
-mod shared;
 mod table;
 
 use std::process::ExitCode;

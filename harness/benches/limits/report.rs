@@ -6,7 +6,7 @@ use fsduel_harness::error::Result;
 use fsduel_harness::report::{self, Format, Style};
 use fsduel_harness::result::RunReport;
 
-use crate::shared;
+use crate::many::many;
 use crate::table::{Row, median};
 
 /// Each format is written so often.
@@ -18,7 +18,7 @@ const LIMIT_BYTES: f64 = 2e6;
 
 /// A row for each format, one for all of them, and the size.
 pub fn rows() -> Result<Vec<Row>> {
-    let run = shared::many(12, 10, 30);
+    let run = many(12, 10, 30);
     let formats = report::ALL.iter().filter(|format| !format.name.starts_with("postmark"));
     let times: Result<Vec<(&Format, f64)>> =
         formats.map(|format| Ok((format, time(format, &run)?))).collect();
