@@ -5,6 +5,7 @@
 
 pub mod changes;
 mod chart;
+mod html;
 mod human;
 pub mod json;
 mod page;
@@ -48,7 +49,8 @@ pub struct Format {
 }
 
 /// All formats.
-pub static ALL: &[Format] = &[table::FORMAT, json::FORMAT, svg::FORMAT, postmark::FORMAT, postmark::TERSE];
+pub static ALL: &[Format] =
+    &[table::FORMAT, html::FORMAT, svg::FORMAT, json::FORMAT, postmark::FORMAT, postmark::TERSE];
 
 /// The format of that name.
 #[must_use]

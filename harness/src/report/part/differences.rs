@@ -44,7 +44,7 @@ pub(in crate::report) fn answer(report: &RunReport, page: &mut Page) {
 }
 
 /// Whether the step gives space back.
-fn frees(report: &RunReport, one: &Comparison) -> bool {
+pub(super) fn frees(report: &RunReport, one: &Comparison) -> bool {
     pick::number(report, &one.baseline, &one.step, &one.metric).is_some_and(|value| value < 0.0)
 }
 
@@ -70,7 +70,7 @@ pub(super) fn figure(metric: &str) -> String {
 }
 
 /// Nothing was used on either side in any block, as by a step that only reads.
-fn is_zero(report: &RunReport, one: &Comparison) -> bool {
+pub(super) fn is_zero(report: &RunReport, one: &Comparison) -> bool {
     let zero = |configuration: &str| {
         let steps = pick::counted(report, configuration, &one.step);
         let mut values = steps.iter().filter_map(|step| step.number(&one.metric)).peekable();

@@ -3,17 +3,21 @@
 //! Each says its own into a [`Page`](super::page::Page) and nothing where it has nothing to say. A
 //! missing number is `-`, never 0.
 
+pub(super) mod answer;
 pub(super) mod cells;
 pub(super) mod changes;
 pub(super) mod differences;
 pub(super) mod gates;
 pub(super) mod head;
+pub(super) mod latency;
 pub(super) mod ledger;
+pub(super) mod origin;
 pub(super) mod outcome;
 pub(super) mod overview;
 mod postmark;
 pub(super) mod samples;
 pub(super) mod source;
+pub(super) mod space;
 pub(super) mod steps;
 pub(super) mod verdict;
 

@@ -17,12 +17,21 @@ const fn column(heading: &'static str, cell: fn(&Row) -> Option<String>) -> Colu
 
 /// The tables of all steps.
 pub(in crate::report) fn write(report: &RunReport, page: &mut Page) {
-    let steps = report.steps();
-    let (reading, changing): (Vec<&StepResult>, Vec<_>) = steps.into_iter().partition(|step| reads(step));
+    let (reading, changing) = sorted(report);
     for step in changing {
         changed(report, step, page);
     }
     read(report, &reading, page);
+    meaning(report, page);
+}
+
+/// Those that only read, and those that change something.
+pub(in crate::report) fn sorted(report: &RunReport) -> (Vec<&StepResult>, Vec<&StepResult>) {
+    report.steps().into_iter().partition(|step| reads(step))
+}
+
+/// What a reader may not guess; nothing where no step ran.
+pub(in crate::report) fn meaning(report: &RunReport, page: &mut Page) {
     if !report.steps().is_empty() {
         let blocks = match most_blocks(report) {
             0 | 1 => String::new(),
@@ -32,12 +41,11 @@ pub(in crate::report) fn write(report: &RunReport, page: &mut Page) {
     }
 }
 
-/// What a reader may not guess.
 const MEANING: &str = "Synced: until syncfs returned. Kernel CPU: in the process; + threads: in the kernel's \
      threads, of the whole machine. Rates are of the synced time.";
 
 /// A step that makes, fills or removes.
-fn changed(report: &RunReport, step: &StepResult, page: &mut Page) {
+pub(in crate::report) fn changed(report: &RunReport, step: &StepResult, page: &mut Page) {
     let rows: Vec<_> = rows(report, step).into_iter().map(|row| (vec![cells::name(&row)], row)).collect();
     if !rows.is_empty() {
         page.title(&heading(report, step));
@@ -47,7 +55,7 @@ fn changed(report: &RunReport, step: &StepResult, page: &mut Page) {
 }
 
 /// All steps that only read.
-fn read(report: &RunReport, steps: &[&StepResult], page: &mut Page) {
+pub(in crate::report) fn read(report: &RunReport, steps: &[&StepResult], page: &mut Page) {
     let of_step = |step| rows(report, step).into_iter().enumerate();
     let rows = steps.iter().flat_map(|step| of_step(step)).map(|(at, row)| {
         let step = if at == 0 { row.step } else { "" };
