@@ -52,6 +52,17 @@ pub fn read(text: &str) -> Result<RunReport> {
     }
 }
 
+/// The JSON Schema (draft 2020-12) of a stored run, made from the types themselves, so that what they
+/// say of themselves is what a reader elsewhere learns. With a newline at its end.
+///
+/// # Errors
+///
+/// A value that JSON cannot hold.
+pub fn schema() -> Result<String> {
+    let settings = schemars::generate::SchemaSettings::draft2020_12();
+    pretty(&settings.into_generator().into_root_schema_for::<RunReport>())
+}
+
 #[derive(Deserialize)]
 struct Head {
     schema_version: Option<u64>,

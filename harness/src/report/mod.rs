@@ -5,12 +5,16 @@
 
 pub mod changes;
 mod chart;
+mod csv;
 mod html;
 mod human;
 pub mod json;
+mod junit;
+mod markdown;
 mod page;
 mod part;
 mod pick;
+mod plain;
 pub mod postmark;
 mod svg;
 mod table;
@@ -49,8 +53,17 @@ pub struct Format {
 }
 
 /// All formats.
-pub static ALL: &[Format] =
-    &[table::FORMAT, html::FORMAT, svg::FORMAT, json::FORMAT, postmark::FORMAT, postmark::TERSE];
+pub static ALL: &[Format] = &[
+    table::FORMAT,
+    html::FORMAT,
+    svg::FORMAT,
+    json::FORMAT,
+    csv::FORMAT,
+    markdown::FORMAT,
+    junit::FORMAT,
+    postmark::FORMAT,
+    postmark::TERSE,
+];
 
 /// The format of that name.
 #[must_use]
@@ -68,7 +81,7 @@ mod tests {
     use crate::error::Kind;
 
     /// Files of this folder that formats share.
-    const SHARED: [&str; 7] = ["mod", "changes", "chart", "example", "human", "page", "pick"];
+    const SHARED: [&str; 8] = ["mod", "changes", "chart", "example", "human", "page", "pick", "plain"];
 
     #[test]
     fn every_file_of_this_folder_has_a_row_in_the_table() {

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::result::{Comparison, HEADLINE, Latency, RunReport, StepResult};
+use crate::result::{Comparison, Configuration, HEADLINE, Latency, RunReport, Status, StepResult};
 use crate::stats::median;
 
 /// A step of every case of a configuration whose numbers were verified.
@@ -42,6 +42,43 @@ pub(super) fn latency(
         median(steps.iter().filter_map(|step| step.latency.get(operation).map(value)).collect())
     };
     Some((of(|latency| latency.p50_s)?, of(|latency| latency.p99_s)?))
+}
+
+/// Every number of a step by its key: what was measured, then facts that are numbers.
+pub(super) fn numbers(step: &StepResult) -> Vec<(String, f64)> {
+    let measured = step.metrics.0.iter().map(|(key, value)| (key.clone(), *value));
+    let counted = step.facts.numbers().filter(|(key, _)| step.metrics.get(key).is_none());
+    measured.chain(counted).filter(|(_, value)| value.is_finite()).collect()
+}
+
+/// For programs: as many digits as it takes to read the same number, and none after a whole one.
+pub(super) fn exact(value: f64) -> String {
+    // Zero has no sign.
+    (value + 0.0).to_string()
+}
+
+/// Where a configuration ran.
+pub(super) fn kernel<'a>(report: &'a RunReport, configuration: &Configuration) -> &'a str {
+    let environment = report.environments.get(configuration.environment as usize);
+    environment.map_or(&report.manifest.kernel, |environment| &environment.kernel)
+}
+
+/// As it is stored: `not_run`.
+pub(super) fn status(status: Status) -> String {
+    super::human::word(status).replace(' ', "_")
+}
+
+/// Names of the steps, in the order of the suite: those that no case reached, too.
+pub(super) fn planned(report: &RunReport) -> Vec<&str> {
+    let steps = report.suite.resolved.get("steps").and_then(|steps| steps.as_array());
+    let asked = steps.into_iter().flatten().filter_map(|step| step.get("name")?.as_str());
+    let ran = report.steps().into_iter().map(|step| step.name.as_str());
+    asked.chain(ran).fold(vec![], |mut known, name| {
+        if !known.contains(&name) {
+            known.push(name);
+        }
+        known
+    })
 }
 
 /// The files that a step made or removed, for one second until it was synced.

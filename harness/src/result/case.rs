@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ use super::{Metrics, StepResult};
 use crate::error::{Error, Kind};
 
 /// What is compared: a file system with its options.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Configuration {
     /// Unique within a run.
     pub id: String,
@@ -26,7 +27,7 @@ pub struct Configuration {
 }
 
 /// How a case ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// Ran and verified.
@@ -44,7 +45,7 @@ pub enum Status {
 }
 
 /// Why a case did not pass.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Reason {
     /// A word for machines.
     pub code: String,
@@ -94,9 +95,8 @@ impl CaseResult {
     /// met a limit. All others are not to be shown or compared.
     #[must_use]
     pub fn counts(&self) -> bool {
-        let verify = &self.verify;
-        let checks = [verify.read_back, verify.fsck, verify.kernel_log, verify.teardown];
-        let mut checks = checks.into_iter().chain(self.steps.iter().map(|step| step.read_back));
+        let checks = self.verify.checks().into_iter().map(|(_, checked)| checked);
+        let mut checks = checks.chain(self.steps.iter().map(|step| step.read_back));
         let met_a_limit = self.reason.as_ref().is_some_and(|reason| reason.code == Reason::LIMIT);
         match self.status {
             Status::Passed => true,
@@ -160,7 +160,7 @@ impl From<&Error> for Reason {
 }
 
 /// One configuration in one block.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CaseResult {
     /// `CONFIGURATION/BLOCK`.
     pub id: String,
@@ -217,7 +217,7 @@ pub struct CaseResult {
 }
 
 /// A loop device as the kernel set it up.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LoopInfo {
     /// Read back after the attach: the kernel drops it silently.
     pub direct_io: bool,
@@ -226,7 +226,7 @@ pub struct LoopInfo {
 }
 
 /// The outcome of a check.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Checked {
     /// Checked, and as it must be.
@@ -239,7 +239,7 @@ pub enum Checked {
 }
 
 /// What was checked in a case.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Verify {
     /// All steps together.
     pub read_back: Checked,
@@ -251,4 +251,17 @@ pub struct Verify {
     pub teardown: Checked,
     /// A sentence for each thing that was not clean or not checked.
     pub details: Vec<String>,
+}
+
+impl Verify {
+    /// Every check by its name for people, in the order in which they are made.
+    #[must_use]
+    pub fn checks(&self) -> [(&'static str, Checked); 4] {
+        [
+            ("read-back", self.read_back),
+            ("fsck", self.fsck),
+            ("kernel log", self.kernel_log),
+            ("teardown", self.teardown),
+        ]
+    }
 }

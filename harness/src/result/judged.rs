@@ -1,5 +1,6 @@
 //! What follows from the cases: comparisons, and the source's figures and claims.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The metrics that get a verdict, in order: time, space, CPU.
@@ -9,7 +10,7 @@ pub const HEADLINE: [&str; 3] = ["synced_s", "space_used_bytes", "kernel_cpu_s"]
 pub const MARGIN: f64 = 1.05;
 
 /// What the interval of a ratio supports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Less than the baseline, by more than the margin.
@@ -23,7 +24,7 @@ pub enum Verdict {
 }
 
 /// A ratio of two figures, and what is known of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
     /// Geometric mean; absent where a figure has no logarithm.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -42,7 +43,7 @@ pub struct Estimate {
 }
 
 /// A configuration against the baseline, in one run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     /// Name of the step.
     pub step: String,
@@ -58,7 +59,7 @@ pub struct Comparison {
 }
 
 /// One figure of a configuration in two runs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
     /// Id of the configuration.
     pub configuration: String,
@@ -79,7 +80,7 @@ pub struct Change {
 }
 
 /// A run against an earlier one.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Changes {
     /// `run_id` of the earlier one.
     pub base_run_id: String,
@@ -94,7 +95,7 @@ pub struct Changes {
 }
 
 /// Whether a gate holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GateVerdict {
     /// The whole interval is within the limit.
@@ -106,7 +107,7 @@ pub enum GateVerdict {
 }
 
 /// A limit of a ratio, at one figure.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GateResult {
     /// As it was asked for: `synced_s<=1.05`.
     pub gate: String,
@@ -126,7 +127,7 @@ pub struct GateResult {
 }
 
 /// A figure that a suite's source printed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reference {
     /// Name of the step.
     pub step: String,
@@ -144,7 +145,7 @@ pub struct Reference {
 }
 
 /// What became of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ClaimVerdict {
     /// It holds.
@@ -158,7 +159,7 @@ pub enum ClaimVerdict {
 }
 
 /// A claim of a suite's source, and whether it holds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimResult {
     /// Unique within the suite.
     pub id: String,

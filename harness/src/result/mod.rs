@@ -12,6 +12,7 @@ mod step;
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -27,9 +28,11 @@ pub use step::{EndedWord, Facts, Latency, Limit, Metrics, Series, StepResult, Wh
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// All results of a run, and the machine they came from.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "A run of fsduel")]
 pub struct RunReport {
-    /// See [`SCHEMA_VERSION`].
+    /// Rises only when a reader that ignores unknown fields would go wrong.
+    #[schemars(range(min = 1, max = 1))]
     pub schema_version: u32,
     /// Random, the same for all cases of a run.
     pub run_id: String,
@@ -131,7 +134,7 @@ impl RunReport {
 }
 
 /// The program that wrote a report.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Tool {
     /// `fsduel`.
     pub name: String,
@@ -140,7 +143,7 @@ pub struct Tool {
 }
 
 /// The machine, and how the run was asked for.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Manifest {
     /// `uname -r`.
     pub kernel: String,
@@ -172,7 +175,7 @@ pub struct Manifest {
 }
 
 /// Where the images were.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct StoreInfo {
     /// The folder, or `memory`.
     pub path: String,
@@ -183,7 +186,7 @@ pub struct StoreInfo {
 }
 
 /// Something that makes the figures less trustworthy.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Warning {
     /// A word for machines.
     pub code: String,
@@ -195,7 +198,7 @@ pub struct Warning {
 pub const ONLY_SCALE: &str = "base";
 
 /// What was run.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SuiteInfo {
     /// Name in the suite file.
     pub name: String,
@@ -237,7 +240,7 @@ pub struct Panel {
 }
 
 /// Where cases ran.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
     /// `host` or `vm`.
     pub backend: String,

@@ -3,12 +3,13 @@
 //! PostMark adds up bytes in single precision, divides whole seconds and rounds in its own way. All
 //! of that is repeated here, from stored numbers only, so that its report can be written anywhere.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Metrics;
 
 /// What PostMark counts in one run, exact in every run of the same configuration.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Postmark {
     /// Names handed out, in both phases.

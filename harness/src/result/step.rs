@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Checked, Postmark};
 
 /// Measured numbers by key; every key ends in its unit.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Metrics(pub BTreeMap<String, f64>);
 
@@ -27,7 +28,7 @@ impl Metrics {
 }
 
 /// One step of a case.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct StepResult {
     /// Name in the suite, and of the directory.
     pub name: String,
@@ -73,7 +74,7 @@ impl StepResult {
 }
 
 /// Whether all of the work was done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EndedWord {
     /// All of it.
@@ -83,7 +84,7 @@ pub enum EndedWord {
 }
 
 /// Which limit of a file system was reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Which {
     /// Blocks for data.
@@ -101,7 +102,7 @@ pub enum Which {
 }
 
 /// A limit that was reached, and where.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Limit {
     /// Which limit.
     pub which: Which,
@@ -127,7 +128,7 @@ pub struct Limit {
 }
 
 /// What must be equal in every run with the same seed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Facts {
     /// Files made.
@@ -186,7 +187,7 @@ fn fields(data: &impl Serialize) -> serde_json::Map<String, serde_json::Value> {
 }
 
 /// Latency of one kind of operation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Latency {
     /// Operations.
     pub count: u64,
@@ -205,7 +206,7 @@ pub struct Latency {
 }
 
 /// A number over the time of a step.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
     /// What it counts.
     pub name: String,

@@ -8,23 +8,37 @@ use crate::result::{CaseResult, Checked, RunReport, Status};
 
 /// The end of a report.
 pub(in crate::report) fn write(report: &RunReport, page: &mut Page) {
-    let of = |wanted: fn(&CaseResult) -> bool| report.cases.iter().filter(move |case| wanted(case));
-    let others = alike(of(|case| case.status != Status::Passed), |one, other| {
-        one.status == other.status && one.reason == other.reason
-    });
+    not_passed(report, page);
+    verification(report, page);
+    if let Some(command) = command(report) {
+        page.title("Run it again");
+        page.command(command);
+    }
+}
+
+/// The cases that did not pass, and why; nothing where all did.
+pub(in crate::report) fn not_passed(report: &RunReport, page: &mut Page) {
+    let others = report.cases.iter().filter(|case| case.status != Status::Passed);
+    let others = alike(others, |one, other| one.status == other.status && one.reason == other.reason);
     if !others.is_empty() {
         page.title("Did not pass");
         others.iter().for_each(|cases| reason(cases, page));
     }
-    let ran = alike(of(|case| case.status != Status::NotRun), |one, other| one.verify == other.verify);
+}
+
+/// What was checked of the cases that ran.
+pub(in crate::report) fn verification(report: &RunReport, page: &mut Page) {
+    let ran = report.cases.iter().filter(|case| case.status != Status::NotRun);
+    let ran = alike(ran, |one, other| one.verify == other.verify);
     if !ran.is_empty() {
         page.title("Verification");
         ran.iter().for_each(|cases| verified(cases, page));
     }
-    if let Some(command) = report.suite.resolved.get("command").and_then(|command| command.as_str()) {
-        page.title("Run it again");
-        page.command(command);
-    }
+}
+
+/// What repeats the run, where that is known.
+pub(in crate::report) fn command(report: &RunReport) -> Option<&str> {
+    report.suite.resolved.get("command")?.as_str()
 }
 
 /// Cases of which the same is to be told, in the order in which they ran: with many blocks most are.
@@ -87,12 +101,7 @@ fn reason(alike: &[&CaseResult], page: &mut Page) {
 /// `ext4/1, xfs/1 verified: read-back, fsck, kernel log, teardown clean`.
 fn verified(alike: &[&CaseResult], page: &mut Page) {
     let Some(verify) = alike.first().map(|case| &case.verify) else { return };
-    let checks = [
-        ("read-back", verify.read_back),
-        ("fsck", verify.fsck),
-        ("kernel log", verify.kernel_log),
-        ("teardown", verify.teardown),
-    ];
+    let checks = verify.checks();
     let of = |wanted: Checked| {
         let names: Vec<&str> =
             checks.iter().filter(|(_, checked)| *checked == wanted).map(|(name, _)| *name).collect();

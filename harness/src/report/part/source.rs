@@ -8,9 +8,12 @@ use crate::result::{ClaimResult, ClaimVerdict, Reference, RunReport};
 
 /// Figures, then claims; nothing where the suite has no source.
 pub(in crate::report) fn write(report: &RunReport, page: &mut Page) {
-    if !report.references.is_empty() {
-        figures(report, page);
-    }
+    figures(report, page);
+    judged(report, page);
+}
+
+/// What the source says follows, and whether it does.
+pub(in crate::report) fn judged(report: &RunReport, page: &mut Page) {
     if !report.claims.is_empty() {
         page.title("Claims of the source");
         claims(&report.claims, page);
@@ -18,7 +21,10 @@ pub(in crate::report) fn write(report: &RunReport, page: &mut Page) {
 }
 
 /// Now and then stand beside each other; their ratio only where both did the same work.
-fn figures(report: &RunReport, page: &mut Page) {
+pub(in crate::report) fn figures(report: &RunReport, page: &mut Page) {
+    if report.references.is_empty() {
+        return;
+    }
     let here = &report.suite.scale;
     let there = report.suite.resolved.get("base_scale").and_then(|scale| scale.as_str()).unwrap_or(here);
     let steps = each(report.references.iter().map(|reference| reference.step.as_str()));

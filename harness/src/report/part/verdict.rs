@@ -78,7 +78,7 @@ pub(super) fn summary(what: &str, words: impl Iterator<Item = Option<&'static st
 const LAST: [&str; 3] = ["same", "not resolved", "not judged"];
 
 /// `(needs n=18)`, where that is known.
-pub(super) fn needed(estimate: &Estimate) -> Option<String> {
+pub(in crate::report) fn needed(estimate: &Estimate) -> Option<String> {
     let count = estimate.needed_count.filter(|_| is_open(estimate))?;
     Some(format!("(needs n={count})"))
 }
