@@ -217,7 +217,7 @@ pub struct SuiteInfo {
 }
 
 /// A figure that the suite's source printed: what is to be made again of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Figure {
     /// What it shows.
     pub title: String,
