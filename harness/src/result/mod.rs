@@ -229,7 +229,7 @@ pub struct Figure {
 }
 
 /// A part of a figure: one number of every configuration.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Panel {
     /// Name of the step.
     pub step: String,
