@@ -2,16 +2,20 @@
 //!
 //! A plain program and no timed test: timings of a machine that does something else prove nothing,
 //! so a limit that is missed there is told and not held against the code. `cargo xtask bench`
-//! builds the program that is measured and starts this as root; `cargo xtask bench postmark` does
-//! the last part only.
+//! builds the program that is measured and starts this as root; `cargo xtask bench postmark` and
+//! `cargo xtask bench report` do that part only.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table is what it is for")]
 
 mod load;
+#[path = "../../../tests/shared/many.rs"]
+#[expect(clippy::unwrap_used, reason = "the recorded runs are beside this program")]
+mod many;
 mod memory;
 mod own_work;
 mod peer;
 mod postmark;
 mod program;
+mod report;
 mod setup;
 mod table;
 
@@ -37,9 +41,13 @@ fn main() -> ExitCode {
 }
 
 fn rows() -> Result<Vec<Row>> {
+    let only = |part: &str| std::env::args().any(|word| word == part);
+    if only("report") {
+        return report::rows();
+    }
     // First, while this process has one thread only: children share the namespace.
     fsduel_harness::sys::namespace::enter_private_mounts()?;
-    if std::env::args().any(|word| word == "postmark") {
+    if only("postmark") {
         return postmark::rows();
     }
     let mut rows = told(setup::rows()?);
@@ -47,6 +55,7 @@ fn rows() -> Result<Vec<Row>> {
     rows.extend(told(memory::rows()?));
     rows.extend(told(vec![peer::row()?]));
     rows.extend(told(postmark::rows()?));
+    rows.extend(told(report::rows()?));
     Ok(rows)
 }
 

@@ -36,6 +36,21 @@ pub const POSTMARK: Need =
     tool("postmark", "does the same as fsduel postmark, for comparison", || has_program("postmark"));
 pub const STRACE: Need = tool("strace", "shows the system calls of both", || has_program("strace"));
 
+/// What shows the reports and what judges them, in tests. Only Debian's package of Chromium is one of
+/// its own; elsewhere it is a snap, which sees none of our folders, so another Chrome will do.
+pub const VIEWERS: [Need; 3] = [
+    tool("chromium", "shows the HTML and SVG reports (about 100 MB)", || {
+        ["chromium", "google-chrome", "chromium-browser"].into_iter().any(has_program)
+    }),
+    tool("tidy", "checks the HTML reports", || has_program("tidy")),
+    Need {
+        package: "libxml2-utils",
+        elsewhere: "libxml2 (xmllint)",
+        why: "checks the SVG and JUnit reports",
+        is_there: || has_program("xmllint"),
+    },
+];
+
 const fn tool(package: &'static str, why: &'static str, is_there: fn() -> bool) -> Need {
     Need { package, elsewhere: package, why, is_there }
 }

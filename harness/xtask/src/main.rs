@@ -16,9 +16,10 @@ cargo xtask demo [SUITE] [OPTIONS]   install what is missing, build, and run
 cargo xtask test [OPTIONS]           install what is missing, and run all tests,
                                      those on real devices as root
 cargo xtask lint                     format, clippy, documentation
-cargo xtask bench [postmark]         what the harness itself costs, beside its
+cargo xtask bench [postmark|report]  what the harness itself costs, beside its
                                      limits (root; some minutes); or only that
-                                     beside the program PostMark
+                                     beside the program PostMark, or to write
+                                     the report of a large run
 
 They install packages on Debian and Ubuntu (with sudo when not root), and say
 which before they do. Elsewhere they say what to install. OPTIONS are passed on.
@@ -31,7 +32,7 @@ fn main() -> ExitCode {
         ["demo", more @ ..] => tasks::demo(more),
         ["test", more @ ..] => tasks::test(more),
         ["lint"] => tasks::lint(),
-        ["bench"] | ["bench", "postmark"] => tasks::bench(&words[1..]),
+        ["bench"] | ["bench", "postmark" | "report"] => tasks::bench(&words[1..]),
         ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             return ExitCode::SUCCESS;

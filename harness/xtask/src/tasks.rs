@@ -3,7 +3,7 @@
 use std::env;
 use std::path::PathBuf;
 
-use crate::install::{LIBCLANG, POSTMARK, STRACE, TOOLS, ensure};
+use crate::install::{LIBCLANG, POSTMARK, STRACE, TOOLS, VIEWERS, ensure};
 use crate::process::{Failure, Result, as_root, is_root, output, run};
 
 /// Build fsduel and run a suite with it, as root.
@@ -18,17 +18,23 @@ pub fn demo(more: &[&str]) -> Result {
 
 /// Run all tests. Where something is missing, they fail and do not pass for tested.
 pub fn test(more: &[&str]) -> Result {
-    ensure(TOOLS.iter().chain([&LIBCLANG, &POSTMARK, &STRACE]))?;
+    ensure(TOOLS.iter().chain(&VIEWERS).chain([&LIBCLANG, &POSTMARK, &STRACE]))?;
     let words = [&["cargo", "test", "--workspace", "--locked"], more].concat();
     run_as_root(&words, ("FSDUEL_REQUIRE_ALL", "1"))
 }
 
-/// Measure what the harness itself costs; `part`: of that, what PostMark costs, only.
+const BENCH: [&str; 8] =
+    ["cargo", "bench", "--package", "fsduel-harness", "--bench", "limits", "--locked", "--"];
+
+/// Measure what the harness itself costs; `part`: of that, what PostMark or a report costs, only.
 pub fn bench(part: &[&str]) -> Result {
+    if part == ["report"] {
+        ensure([&LIBCLANG])?;
+        return run(&[&BENCH[..], part].concat(), &[]);
+    }
     ensure([&POSTMARK])?;
     let program = release()?;
-    let words = ["cargo", "bench", "--package", "fsduel-harness", "--bench", "limits", "--locked", "--"];
-    run_as_root(&[&words, part].concat(), ("FSDUEL_PROGRAM", &program))
+    run_as_root(&[&BENCH[..], part].concat(), ("FSDUEL_PROGRAM", &program))
 }
 
 /// Format, clippy and documentation, all without warnings.
