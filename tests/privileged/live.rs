@@ -117,14 +117,16 @@ fn counters() {
 
 fn json_alone() {
     let lab = Lab::new();
-    let table = lab.path("report.txt");
-    let report = format!("table={}", table.display());
-    let output =
-        lab.fsduel(["run", "smoke", "--fs", "ext4", "--report", &report, "--json", "-"]).output().unwrap();
+    let (html, junit) = (lab.path("r.html"), lab.path("j.xml"));
+    let mut command = lab.fsduel(["run", "smoke", "--fs", "ext4", "--json", "-", "--report"]);
+    command.arg(format!("html={}", html.display())).arg("--report").arg(format!("junit={}", junit.display()));
+    let output = command.output().unwrap();
     assert_exits(&output, 0);
     let report: RunReport = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report.cases.len(), 1);
-    assert!(fs::read_to_string(table).unwrap().contains("small-files"));
+    for path in [html, junit] {
+        assert!(fs::read_to_string(path).unwrap().contains("small-files"));
+    }
     lab.assert_nothing_is_left();
 }
 
