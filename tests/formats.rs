@@ -249,8 +249,7 @@ fn commands_of_jobs() -> Vec<Vec<String>> {
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let command = |path: std::path::PathBuf| {
         let text = std::fs::read_to_string(path).unwrap();
-        let (_, rest) = text.split_once("fsduel").unwrap();
-        let (_, rest) = rest.split_once("fsduel\" run ").or_else(|| rest.split_once("fsduel run ")).unwrap();
+        let (_, rest) = text.split_once("fsduel\" run ").or_else(|| text.split_once("fsduel run ")).unwrap();
         let is_ours = |line: &&str| line.trim_start().starts_with("--") || rest.starts_with(line);
         rest.lines().take_while(is_ours).flat_map(str::split_whitespace).map(str::to_owned).collect()
     };
