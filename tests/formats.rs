@@ -137,7 +137,8 @@ fn every_row_of_csv_has_the_cells_of_the_first() {
         assert!(reader.headers().unwrap().len() > 4, "{name}");
         let rows = reader.records().map(|row| row.unwrap()).count();
         let has_figures = run.cases.iter().any(|case| case.counts() && !case.metrics.0.is_empty());
-        assert_eq!(rows > 0, has_figures, "{name}: {rows} rows");
+        assert!(rows > 0 || !has_figures, "{name}: no row");
+        assert!(rows == 0 || !run.cases.is_empty(), "{name}: {rows} rows of nothing");
     }
 }
 
@@ -249,8 +250,7 @@ fn commands_of_jobs() -> Vec<Vec<String>> {
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let command = |path: std::path::PathBuf| {
         let text = std::fs::read_to_string(path).unwrap();
-        let (_, rest) = text.split_once("fsduel").unwrap();
-        let (_, rest) = rest.split_once("fsduel\" run ").or_else(|| rest.split_once("fsduel run ")).unwrap();
+        let (_, rest) = text.split_once("fsduel\" run ").or_else(|| text.split_once("fsduel run ")).unwrap();
         let is_ours = |line: &&str| line.trim_start().starts_with("--") || rest.starts_with(line);
         rest.lines().take_while(is_ours).flat_map(str::split_whitespace).map(str::to_owned).collect()
     };

@@ -95,7 +95,7 @@ pub fn all() -> Vec<Subject> {
     };
     let recorded = shared::recorded().into_iter().flat_map(|run| both(run, true));
     let hostile = HOSTILE.iter().map(|kind| (kind.name.to_owned(), shared::hostile(&shared::small(), kind)));
-    let hostile = hostile.flat_map(|run| both(run, true));
+    let hostile = hostile.flat_map(|run| both(run, false));
     let odd = shared::odd().into_iter().flat_map(|run| both(run, false));
     recorded.chain(hostile).chain(odd).collect()
 }

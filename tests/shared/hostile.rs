@@ -51,7 +51,7 @@ const WORDS: [&str; 9] =
     ["status", "ended", "which", "read_back", "fsck", "kernel_log", "teardown", "verdict", "gate_verdict"];
 
 /// Lists whose keys come from outside.
-const KEYS: [&str; 4] = ["tools", "latency", "ledger", "resolved"];
+const KEYS: [&str; 3] = ["tools", "latency", "ledger"];
 
 /// The run, with such text in place of every text that it holds.
 pub fn hostile(run: &RunReport, kind: &Hostile) -> RunReport {
@@ -63,7 +63,7 @@ pub fn hostile(run: &RunReport, kind: &Hostile) -> RunReport {
 fn change(value: &mut Value, of: fn(&str) -> String, foreign_keys: bool) {
     match value {
         Value::String(text) => *text = of(text),
-        Value::Array(list) => list.iter_mut().for_each(|entry| change(entry, of, foreign_keys)),
+        Value::Array(list) => list.iter_mut().for_each(|entry| change(entry, of, false)),
         Value::Object(fields) => {
             for (key, mut value) in std::mem::take(fields) {
                 // A metric that this program does not know is shown under its own name.
@@ -71,11 +71,9 @@ fn change(value: &mut Value, of: fn(&str) -> String, foreign_keys: bool) {
                     metrics.insert(of("other_s"), 1.5.into());
                 }
                 if !(WORDS.contains(&key.as_str()) && value.is_string()) {
-                    change(&mut value, of, foreign_keys || KEYS.contains(&key.as_str()));
+                    change(&mut value, of, KEYS.contains(&key.as_str()));
                 }
-                // `configurations` says which are compared, in which order.
-                let known = !foreign_keys || ["configurations", "id"].contains(&key.as_str());
-                fields.insert(if known { key } else { of(&key) }, value);
+                fields.insert(if foreign_keys { of(&key) } else { key }, value);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
