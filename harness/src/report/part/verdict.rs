@@ -77,10 +77,13 @@ pub(super) fn summary(what: &str, words: impl Iterator<Item = Option<&'static st
 /// What is no change.
 const LAST: [&str; 3] = ["same", "not resolved", "not judged"];
 
-/// `(needs n=18)`, where that is known.
+/// `(needs n=18)`, where that is known; beyond what anybody waits for `(needs n>40)`.
 pub(in crate::report) fn needed(estimate: &Estimate) -> Option<String> {
     let count = estimate.needed_count.filter(|_| is_open(estimate))?;
-    Some(format!("(needs n={count})"))
+    Some(match count {
+        above if above > REACH => format!("(needs n>{REACH})"),
+        count => format!("(needs n={count})"),
+    })
 }
 
 fn is_open(estimate: &Estimate) -> bool {
