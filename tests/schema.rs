@@ -56,7 +56,7 @@ fn the_stored_schema_is_that_of_todays_types() {
         stored == today,
         "{} is out of date from line {} on: INSTA_UPDATE=always cargo test --test schema writes it anew",
         path().display(),
-        differs.map_or_else(|| stored.lines().count(), |line| line) + 1
+        differs.unwrap_or_else(|| stored.lines().count()) + 1
     );
 }
 

@@ -19,7 +19,7 @@ use crate::parts::{Forecast, RunEvent};
 
 use plain::Plain;
 use state::State;
-use words::{case_line, harmless};
+use words::case_line;
 
 /// The line that is on the terminal now. Global, because the logger has to write above it.
 static BAR: Mutex<Option<ProgressBar>> = Mutex::new(None);
@@ -41,7 +41,7 @@ pub fn above(write: impl FnOnce()) {
 pub fn line(text: &str) {
     if is_taken() {
         above(|| {
-            let _ = writeln!(std::io::stderr(), "{}", harmless(text));
+            let _ = writeln!(std::io::stderr(), "{}", fsduel_harness::units::plain::lines(text));
         });
     }
 }
@@ -124,7 +124,7 @@ impl Progress {
 /// Change the moving line. A terminal that is held (Ctrl-S) must not hold the run.
 fn draw(text: &str) {
     if let (Some(bar), true) = (bar(), is_taken()) {
-        bar.set_message(harmless(text));
+        bar.set_message(fsduel_harness::units::plain::lines(text));
     }
 }
 

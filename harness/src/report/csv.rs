@@ -7,9 +7,10 @@
 
 use std::io::Write;
 
-use super::{Format, Style, pick, plain, write_text};
+use super::{Format, Style, pick, write_text};
 use crate::error::{Cannot, Result};
 use crate::result::{CaseResult, RunReport, StepResult};
+use crate::units::plain;
 
 pub(super) const FORMAT: Format =
     Format { name: "csv", meaning: "Every verified number in a row of its own, for spreadsheets.", write };

@@ -18,17 +18,6 @@ pub(super) fn columns(text: &str) -> usize {
     text.width()
 }
 
-/// Text for a terminal: what would move its cursor, change its colours or turn the direction of what
-/// follows is a replacement character.
-pub(super) fn harmless(text: &str) -> String {
-    let turns =
-        |sign| matches!(sign, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}');
-    let plain = |sign: char| {
-        if (sign.is_control() && sign != '\n') || turns(sign) { char::REPLACEMENT_CHARACTER } else { sign }
-    };
-    text.chars().map(plain).collect()
-}
-
 /// Break text into lines of at most `width` columns; those after the first begin with `indent`
 /// blanks, the first with those of the text. A word that is longer than a line is broken.
 pub(super) fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
@@ -88,11 +77,5 @@ mod tests {
         assert_eq!(wrap("文件系统 文件", 8, 0), ["文件系统", "文件"]);
         assert_eq!(wrap("文件系统", 5, 0), ["文件", "系统"]);
         assert_eq!(columns("e\u{301}"), 1);
-    }
-
-    #[test]
-    fn no_text_from_outside_can_steer_a_terminal() {
-        let text = harmless("a\u{1b}[31mb\u{7}\u{202e}c\u{9b}\rd\ne");
-        assert_eq!(text, "a\u{fffd}[31mb\u{fffd}\u{fffd}c\u{fffd}\u{fffd}d\ne");
     }
 }

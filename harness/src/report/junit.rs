@@ -18,9 +18,10 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use super::{Format, Style, plain, write_text};
+use super::{Format, Style, write_text};
 use crate::error::{Cannot, Result};
 use crate::result::RunReport;
+use crate::units::plain;
 
 pub(super) const FORMAT: Format = Format {
     name: "junit",

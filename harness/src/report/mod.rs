@@ -14,7 +14,6 @@ mod markdown;
 mod page;
 mod part;
 mod pick;
-mod plain;
 pub mod postmark;
 mod svg;
 mod table;
@@ -81,7 +80,7 @@ mod tests {
     use crate::error::Kind;
 
     /// Files of this folder that formats share.
-    const SHARED: [&str; 8] = ["mod", "changes", "chart", "example", "human", "page", "pick", "plain"];
+    const SHARED: [&str; 7] = ["mod", "changes", "chart", "example", "human", "page", "pick"];
 
     #[test]
     fn every_file_of_this_folder_has_a_row_in_the_table() {

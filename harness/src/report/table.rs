@@ -10,6 +10,7 @@ use super::page::{Block, PADDING, Page, UNBROKEN, longest_words, needed};
 use super::{Format, Style, human, part, write_text};
 use crate::error::Result;
 use crate::result::{Changes, GateResult, RunReport};
+use crate::units::plain;
 
 pub(super) const FORMAT: Format = Format { name: "table", meaning: "Tables for a terminal.", write };
 
@@ -86,8 +87,8 @@ impl Lines {
     /// Sign for sign, so that columns stay in line.
     fn finish(self, style: &Style) -> String {
         let ascii = style.ascii;
-        let plain = |sign| match sign {
-            UNBROKEN => ' ',
+        let shown = |sign| match sign {
+            UNBROKEN | '\t' => ' ',
             '×' if ascii => 'x',
             '✓' if ascii => 'y',
             '✗' if ascii => 'n',
@@ -95,7 +96,7 @@ impl Lines {
             'µ' if ascii => 'u',
             other => other,
         };
-        human::harmless(&self.text).chars().map(plain).collect()
+        plain::lines(&self.text).chars().map(shown).collect()
     }
 }
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 mod bytes;
 pub mod human;
+pub mod plain;
 mod time;
 
 pub use bytes::{Bytes, parse_rate};

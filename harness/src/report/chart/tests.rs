@@ -64,7 +64,7 @@ fn texts(xml: &str) -> Vec<Text> {
             },
             Event::Text(text) if !in_title => {
                 if let Some((_, shown)) = &mut open {
-                    shown.push_str(&String::from_utf8(text.to_vec()).unwrap());
+                    shown.push_str(std::str::from_utf8(&text).unwrap());
                 }
             }
             // An escaped sign is as wide as one letter.

@@ -6,6 +6,8 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use crate::units::plain;
+
 /// Of a column of a terminal, in the size of the font: the mean of a wide font.
 const MEAN: f64 = 0.62;
 /// Marks above or below one letter; more would leave the line.
@@ -71,11 +73,11 @@ fn columns(text: &str) -> f64 {
     text.width() as f64
 }
 
-/// What can be shown on one line: signs that steer a terminal, the direction of text or a parser
-/// become U+FFFD. Source: XML 1.0, production 2 (`Char`).
+/// What can be shown on one line: of marks above and below a letter the first few, and something even
+/// where nothing is to be seen.
 pub(in crate::report) fn clean(text: &str) -> String {
     let mut marks = 0;
-    let mut clean: String = text.chars().map(visible).collect();
+    let mut clean = plain::line(text);
     clean.retain(|sign| {
         marks = if sign.width() == Some(0) { marks + 1 } else { 0 };
         marks <= MARKS
@@ -84,17 +86,6 @@ pub(in crate::report) fn clean(text: &str) -> String {
     match trimmed.width() {
         0 => char::REPLACEMENT_CHARACTER.to_string(),
         _ => trimmed.to_owned(),
-    }
-}
-
-fn visible(sign: char) -> char {
-    match sign {
-        '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' => ' ',
-        '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{feff}' => char::REPLACEMENT_CHARACTER,
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => char::REPLACEMENT_CHARACTER,
-        '\u{fffe}' | '\u{ffff}' => char::REPLACEMENT_CHARACTER,
-        sign if sign.is_control() => char::REPLACEMENT_CHARACTER,
-        sign => sign,
     }
 }
 

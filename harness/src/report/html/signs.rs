@@ -1,13 +1,8 @@
-//! Signs that have no place in a page.
-//!
-//! HTML forbids most control characters and the noncharacters of Unicode; marks that turn the
-//! direction of writing make a label look like another one. Blanks that held columns in line on a
-//! terminal are no text.
+//! Signs that have no place in a page: those that are not seen, and blanks that held columns in line
+//! on a terminal.
 
 use crate::report::page::UNBROKEN;
-
-/// In place of a sign that cannot be shown.
-const REPLACEMENT: char = '\u{fffd}';
+use crate::units::plain;
 
 /// The text as it can be shown; `None` where it can be as it is.
 pub(super) fn replaced(text: &str) -> Option<String> {
@@ -15,31 +10,21 @@ pub(super) fn replaced(text: &str) -> Option<String> {
     let pads = text.chars().zip(text.chars().skip(1)).any(|(one, next)| padded(&one, &next))
         || text.starts_with(UNBROKEN)
         || text.ends_with(UNBROKEN);
-    if !pads && !text.chars().any(forbidden) {
+    if !pads && !text.chars().any(plain::is_hidden) {
         return None;
     }
-    let mut plain = String::with_capacity(text.len());
+    let mut shown = String::with_capacity(text.len());
     for sign in text.trim_matches(UNBROKEN).chars() {
         match sign {
-            UNBROKEN | ' ' if plain.ends_with(UNBROKEN) => {
-                plain.pop();
-                plain.push(' ');
+            UNBROKEN | ' ' if shown.ends_with(UNBROKEN) => {
+                shown.pop();
+                shown.push(' ');
             }
-            UNBROKEN if plain.ends_with(' ') => {}
-            sign if forbidden(sign) => plain.push(REPLACEMENT),
-            sign => plain.push(sign),
+            UNBROKEN if shown.ends_with(' ') => {}
+            sign => shown.push(plain::visible(sign)),
         }
     }
-    Some(plain)
-}
-
-/// Source: WHATWG HTML, "control-character-in-input-stream" and "noncharacter-in-input-stream";
-/// Unicode UAX 9, explicit directional formatting characters.
-fn forbidden(sign: char) -> bool {
-    let turns = matches!(sign, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let parts_lines = matches!(sign, '\u{2028}' | '\u{2029}');
-    let noncharacter = matches!(sign, '\u{fdd0}'..='\u{fdef}') || u32::from(sign) & 0xfffe == 0xfffe;
-    turns || parts_lines || noncharacter || (sign.is_control() && sign != '\n' && sign != '\t')
+    Some(shown)
 }
 
 #[cfg(test)]

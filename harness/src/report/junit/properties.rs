@@ -8,9 +8,10 @@ use std::collections::BTreeSet;
 use quick_junit::Property;
 
 use crate::report::part::outcome;
-use crate::report::{pick, plain};
+use crate::report::pick;
 use crate::result::RunReport;
 use crate::stats::median;
+use crate::units::plain;
 
 /// All properties of a configuration.
 pub(super) fn of(report: &RunReport, id: &str) -> Vec<Property> {

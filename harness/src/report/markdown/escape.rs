@@ -4,7 +4,7 @@
 //! a backslash or an entity for the sign alone does not help; a sign without width behind it does.
 
 use crate::report::page::UNBROKEN;
-use crate::report::plain;
+use crate::units::plain;
 
 /// Parts what would be understood as one; nothing is seen of it.
 const PARTED: &str = "&#8203;";

@@ -227,7 +227,7 @@ mod tests {
         let report = example::repeated();
         let figures = said(&report, "small-files");
         let time =
-            "btrfs slower than ext4 ×1.62 [1.59, 1.64]; xfs not resolved ×1.02 [0.880, 1.19] (needs n=80)";
+            "btrfs slower than ext4 ×1.62 [1.59, 1.64]; xfs not resolved ×1.02 [0.880, 1.19] (needs n>40)";
         assert_eq!(figures[0], ("time".into(), time.into()));
         assert_eq!(figures[1].1, "btrfs smaller than ext4 ×0.0159 exact; xfs larger ×1.09 exact");
         assert!(said(&report, "list")[0].1.starts_with("btrfs same as ext4 ×0.987 [0.971, 1.00]; xfs"));
