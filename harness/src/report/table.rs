@@ -126,12 +126,12 @@ fn table(header: &[String], rows: &[Vec<String>], right_from: usize, style: &Sty
 const FIELD: usize = 12;
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
     use crate::report::example;
     use crate::result::{EndedWord, Reason, Status, Verdict};
 
-    pub(in crate::report) fn written(report: &RunReport, style: Style) -> String {
+    fn written(report: &RunReport, style: Style) -> String {
         let mut bytes = Vec::new();
         write(report, &mut bytes, &style).unwrap();
         String::from_utf8(bytes).unwrap()

@@ -47,6 +47,13 @@ mod tests {
     use super::*;
     use crate::report::{Style, table};
 
+    /// The whole report.
+    pub(super) fn written(report: &RunReport, style: Style) -> String {
+        let mut page = Page::new(style.width);
+        all(report, &mut page);
+        table::text(&page, &style)
+    }
+
     /// A page on a terminal of its width.
     pub(super) fn text(page: &Page) -> String {
         let width = u16::try_from(page.width).unwrap();

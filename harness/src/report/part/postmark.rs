@@ -141,7 +141,7 @@ fn megabytes(bytes: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::report::table::tests::written;
+    use super::super::tests::written;
     use crate::report::{Style, example};
     use crate::result::Status;
 
