@@ -138,21 +138,10 @@ pub fn first(codes: impl IntoIterator<Item = u8>) -> u8 {
 #[cfg(test)]
 mod tests {
     use fsduel_harness::result::ClaimResult;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
-
-    fn case(status: &str, more: Value) -> CaseResult {
-        let mut case = json!({
-            "id": "a/1", "block": 1, "order": 1, "started_s": 0.0, "image_bytes": 0, "status": status,
-            "configuration": { "id": "a", "filesystem": "a", "mount_options": "", "mkfs_options": [],
-                               "block_size_bytes": 4096, "environment": 0 },
-        });
-        if let (Some(case), Value::Object(more)) = (case.as_object_mut(), more) {
-            case.extend(more);
-        }
-        serde_json::from_value(case).unwrap()
-    }
+    use crate::example::case;
 
     fn report(cases: Vec<CaseResult>, broken_claim: bool) -> RunReport {
         let claim = ClaimResult {

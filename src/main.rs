@@ -7,6 +7,8 @@ mod cli;
 mod command;
 mod describe;
 mod destination;
+#[cfg(test)]
+mod example;
 mod exit;
 mod logger;
 mod parts;

@@ -62,16 +62,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-
-    fn case(status: &str, more: Value) -> CaseResult {
-        let mut case = json!({
-            "id": "a/1", "block": 1, "order": 1, "started_s": 0.0, "image_bytes": 0, "status": status,
-            "configuration": { "id": "a", "filesystem": "a", "mount_options": "", "mkfs_options": [],
-                               "block_size_bytes": 4096, "environment": 0 },
-        });
-        case.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        serde_json::from_value(case).unwrap()
-    }
+    use crate::example::case;
 
     fn step(name: &str, ended: &str, metrics: Value) -> Value {
         json!({ "name": name, "workload": "w", "started_s": 0.0, "ended": ended, "facts": {},

@@ -6,15 +6,17 @@
 //! begins where that one ended, which saves a time stamp.
 
 mod clock;
+mod entry;
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use nix::errno::Errno;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, StatxFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, RawDir, StatxFlags};
 
 use self::clock::{Clock, SECOND};
+use self::entry::{flags, kind};
 use super::record::{Aside, Latencies, Phases, Record, Samples};
 use super::{Counts, Failure, Handle, How, Kind, Op, Ops, Result};
 use crate::result::Postmark;
@@ -381,36 +383,6 @@ impl Ops for Real<'_> {
     fn told(&mut self, postmark: Postmark) {
         self.postmark = Some(postmark);
     }
-}
-
-/// Those of the C library, but for a link, which is never followed. PostMark's files have the modes
-/// that PostMark gives them; its directories, 0700 there, have those of all directories here.
-fn flags(how: How) -> (OFlags, Mode) {
-    let (flags, mode) = match how {
-        How::New => (OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, 0o644),
-        How::Read => (OFlags::RDONLY, 0),
-        How::Truncate => (OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC, 0o666),
-        How::AppendOrCreate => (OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND, 0o666),
-        How::ReadWriteCreate => (OFlags::RDWR | OFlags::CREATE, 0o644),
-        How::ReadWriteAppend => (OFlags::RDWR | OFlags::APPEND, 0),
-    };
-    (flags | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::from_raw_mode(mode))
-}
-
-/// The kind, asked for where the directory does not say (`ftype=0` on XFS).
-fn kind(directory: &OwnedFd, name: &std::ffi::CStr, told: FileType) -> rustix::io::Result<Kind> {
-    let kind = match told {
-        FileType::Unknown => {
-            let stat = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
-            FileType::from_raw_mode(stat.st_mode)
-        }
-        told => told,
-    };
-    Ok(match kind {
-        FileType::RegularFile => Kind::File,
-        FileType::Directory => Kind::Directory,
-        _ => Kind::Other,
-    })
 }
 
 #[cfg(test)]
