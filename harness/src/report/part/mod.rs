@@ -1,6 +1,6 @@
 //! The parts of a report, in the order in which a reader asks.
 //!
-//! Each says its own into a [`Page`](super::page::Page) and nothing where it has nothing to say. A
+//! Each says its own into a [`Page`] and nothing where it has nothing to say. A
 //! missing number is `-`, never 0.
 
 pub(super) mod answer;
