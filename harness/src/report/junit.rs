@@ -1,9 +1,9 @@
 //! JUnit's XML in the form that Jenkins reads, for programs that show the results of tests.
 //!
 //! A configuration is a test suite; each of its steps, and each check of what the steps left, is a
-//! test in each block. What was not verified never passes: a case that failed fails all its steps,
-//! one that the environment or the harness broke makes them errors, and what did not run or was not
-//! checked is skipped, with the reason. So a figure (the time of a test) is one that was verified.
+//! test in each block. What was not verified never passes: a case that failed fails the steps that it
+//! came to, one that the environment or the harness broke makes them errors, and what did not run or
+//! was not checked is skipped, with the reason. So a figure (the time of a test) is one that was verified.
 //! Claims and gates have suites of their own.
 //!
 //! The schema of Jenkins (`fixtures/schema/junit-10.xsd`) has properties of suites only, so the

@@ -205,6 +205,21 @@ fn a_case_that_ended_early_is_never_all_green() {
 }
 
 #[test]
+fn a_case_that_ended_in_a_step_tells_so_there_and_those_after_it_were_not_reached() {
+    for (status, kind) in [(Status::Stopped, "error"), (Status::Error, "error"), (Status::Failed, "failure")]
+    {
+        let mut report = example::report();
+        let case = &mut report.cases[0];
+        case.status = status;
+        case.reason = Some(Reason { code: "timeout".into(), text: "it was slow".into(), next: None });
+        case.steps.clear();
+        let of = |step: &str| told_of(&report, "btrfs", step);
+        assert!(of("small-files").starts_with(&format!("{kind} timeout: ")), "{}", of("small-files"));
+        assert_eq!(of("fill"), "skipped not_reached: not reached");
+    }
+}
+
+#[test]
 fn a_limit_that_fails_a_case_fails_its_step_and_no_other() {
     let mut report = example::report();
     let limit = report.cases[0].steps[1].limit.clone();
