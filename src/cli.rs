@@ -29,7 +29,7 @@ use shared::WHAT;
 /// device, mount or file that it did not make.
 #[derive(Debug, Parser)]
 #[command(name = "fsduel", version, term_width = 80, propagate_version = false)]
-#[command(arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(arg_required_else_help = true)]
 #[command(after_help = format!("{EXAMPLES}\n\n{MORE}"), after_long_help = format!("{EXAMPLES}\n\n{CONVENTIONS}"))]
 pub struct Cli {
     /// What to do.
