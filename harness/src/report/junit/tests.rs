@@ -122,7 +122,7 @@ fn each_configuration_is_a_suite_and_each_step_and_check_a_test() {
     let names: Vec<&str> = suite("btrfs").test_cases.iter().map(|test| test.name.as_str()).collect();
     assert_eq!(names, ["small-files", "fill", "read-back", "fsck", "kernel log", "teardown"]);
     let first = &suite("btrfs").test_cases[0];
-    assert_eq!(first.classname.as_ref().unwrap().as_str(), "btrfs");
+    assert_eq!(first.classname.as_ref().unwrap().as_str(), "linux-magazin-2010.btrfs");
     assert_eq!(first.time, Some(Duration::from_millis(668)));
     assert_eq!(suite("btrfs").time, Some(Duration::from_millis(3768)));
     let suites: Vec<&str> = parsed.test_suites.iter().map(|one| one.name.as_str()).collect();
