@@ -29,7 +29,7 @@ use shared::WHAT;
 /// device, mount or file that it did not make.
 #[derive(Debug, Parser)]
 #[command(name = "fsduel", version, term_width = 80, propagate_version = false)]
-#[command(arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(arg_required_else_help = true)]
 #[command(after_help = format!("{EXAMPLES}\n\n{MORE}"), after_long_help = format!("{EXAMPLES}\n\n{CONVENTIONS}"))]
 pub struct Cli {
     /// What to do.
@@ -63,12 +63,15 @@ Exit codes; when several apply, the first of 129/130/143, 1, 5, 7, 124, 2, 69,
     3  a claim, gate or fact that must hold does not, or a limit that the suite
        does not allow was met
     4  nothing is selected
-    5  verification failed
+    5  verification failed: data differ, fsck found damage, the kernel logged a
+       fault
     6  a gate was asked for, and the noise does not allow to decide
     7  the environment broke a measurement, or --strict does not start in it
-   69  something cannot run here
+   69  nothing can run here, or not each file system named by --fs; one that
+       only the suite names changes nothing, unless --require-all
   124  a time limit ran out
-  129, 130, 143  ended by SIGHUP, SIGINT, SIGTERM";
+  129, 130, 143  ended by SIGHUP, SIGINT, SIGTERM; what had finished is in
+       the result";
 
 /// What to do.
 #[derive(Debug, Subcommand)]

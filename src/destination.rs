@@ -34,7 +34,10 @@ pub fn parse_report(text: &str) -> Result<ReportTo, String> {
     if !known.contains(&format) {
         return Err(format!("no format is named `{format}`; there are: {}", known.join(", ")));
     }
-    let path = path.filter(|path| !path.is_empty() && *path != "-").map(PathBuf::from);
+    if path == Some("") {
+        return Err(format!("no path follows `{format}=`; `{format}` alone is standard output"));
+    }
+    let path = path.filter(|path| *path != "-").map(PathBuf::from);
     Ok(ReportTo { format: format.into(), path })
 }
 

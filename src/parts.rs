@@ -259,9 +259,13 @@ fn find_suite(name: &str) -> Result<Suite> {
         return Suite::parse(name, &text);
     }
     let suite = SUITES.iter().find(|suite| suite.name == name).ok_or_else(|| {
-        let names: Vec<&str> = SUITES.iter().map(|suite| suite.name).collect();
-        Error::usage(format!("find a suite named `{name}`"))
-            .next(format!("one of {}, or the path of a file that ends in .toml", names.join(", ")))
+        Error::usage(format!("find a suite named `{name}`")).next(match name {
+            "all" | "failed" => format!("with --keep, write --keep={name}"),
+            _ => {
+                let names: Vec<&str> = SUITES.iter().map(|suite| suite.name).collect();
+                format!("one of {}, or the path of a file that ends in .toml", names.join(", "))
+            }
+        })
     })?;
     Suite::built_in(suite.name, suite.file, suite.text)
 }

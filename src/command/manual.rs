@@ -21,7 +21,7 @@ pub fn completions(shell: Shell) -> Result<u8> {
 
 /// Print the manual page: `fsduel man | man -l -`. The pages of the commands follow the first.
 pub fn man() -> Result<u8> {
-    let mut top = Cli::command();
+    let mut top = Cli::command().disable_help_subcommand(true);
     top.build();
     to_stdout(|out| {
         let shown = top.get_subcommands().filter(|command| !command.is_hide_set());

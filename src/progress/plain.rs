@@ -30,16 +30,17 @@ impl Plain {
 }
 
 /// `[3/18] btrfs/1 fill: 1.20 GiB, 812 MiB/s, 40 s left; run: 3 min left`. What has no number says
-/// how long it has gone on.
+/// how long it has gone on, or nothing where it has only begun.
 pub fn line(words: &Words) -> String {
     let amount = words.amount.as_ref().map(|amount| format!("{amount}{}", words.unit));
     let mut parts: Vec<String> =
         [amount, words.rate.clone(), words.left.clone()].into_iter().flatten().collect();
-    if parts.is_empty() {
+    if parts.is_empty() && words.since >= Duration::from_secs(1) {
         parts.push(format!("for {}", roughly(words.since)));
     }
     let run_left = words.run_left.as_ref().map(|left| format!("; {left}")).unwrap_or_default();
-    format!("{} {}: {}{run_left}", words.case, words.doing, parts.join(", "))
+    let colon = if parts.is_empty() { "" } else { ": " };
+    format!("{} {}{colon}{}{run_left}", words.case, words.doing, parts.join(", "))
 }
 
 #[cfg(test)]
@@ -69,6 +70,8 @@ mod tests {
         let since = Duration::from_secs(12);
         let words = Words { case: "[1/3] a/1".into(), doing: "fsck".into(), since, ..Words::default() };
         assert_eq!(line(&words), "[1/3] a/1 fsck: for 12 s");
+        let begun = Words { since: Duration::from_millis(999), ..words };
+        assert_eq!(line(&begun), "[1/3] a/1 fsck");
     }
 
     #[test]

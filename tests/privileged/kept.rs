@@ -12,7 +12,10 @@ use crate::lab::{Lab, assert_exits, told};
 use crate::{general, of};
 
 pub fn trials(filesystem: &'static dyn Filesystem) -> Vec<Trial> {
-    vec![of(filesystem, "the_script_of_a_kept_case_makes_it_again_and_looks_into_it", by_script)]
+    vec![
+        of(filesystem, "the_script_of_a_kept_case_makes_it_again_and_looks_into_it", by_script),
+        of(filesystem, "the_script_looks_into_a_copy_where_a_log_has_to_be_replayed", unreplayed),
+    ]
 }
 
 pub fn general_trials() -> Vec<Trial> {
@@ -41,6 +44,27 @@ fn by_script(filesystem: &'static dyn Filesystem) {
     assert_exits(&script(&folder, &["--kept", "touch", "read-only"]), 1);
     assert!(lab.devices().is_empty(), "{:?}", lab.devices());
     assert!(!folder.join("mnt").exists() && !folder.join("again.img").exists());
+    remove_all(&lab, 1);
+    lab.assert_nothing_is_left();
+}
+
+/// As a file system is left that the kernel has shut down.
+fn unreplayed(filesystem: &'static dyn Filesystem) {
+    let lab = Lab::new();
+    let (output, report) = lab.report(["run", "smoke", "--fs", filesystem.name(), "--keep"]);
+    assert_exits(&output, 0);
+    let folder = PathBuf::from(report.cases[0].kept.as_ref().unwrap());
+    let image = folder.join("image.img");
+    // The image is copied while a change that was synced is in its log only.
+    let change =
+        "mkdir a; sync -f a; echo new > late; sync late; cp --sparse=always ../again.img ../image.img";
+    assert_exits(&script(&folder, &["sh", "-c", change]), 0);
+    let before = fs::read(&image).unwrap();
+    let looked = script(&folder, &["--kept", "cat", "late"]);
+    assert_exits(&looked, 0);
+    assert!(told(&looked).contains("new") && told(&looked).contains("a copy"), "{}", told(&looked));
+    assert!(fs::read(&image).unwrap() == before, "what was kept stays as it was");
+    assert!(lab.devices().is_empty() && !folder.join("again.img").exists(), "{:?}", lab.devices());
     remove_all(&lab, 1);
     lab.assert_nothing_is_left();
 }

@@ -25,7 +25,7 @@ impl Measurement for Space {
             Metric { key: "space_used_total_bytes", meaning: "Used space after the step, as df counts it." },
             Metric {
                 key: "inodes_used_count",
-                meaning: "Growth of used inodes, where there is a fixed number.",
+                meaning: "Growth of used inodes, where the file system counts them.",
             },
             Metric {
                 key: "data_used_bytes",

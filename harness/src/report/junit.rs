@@ -1,9 +1,9 @@
 //! JUnit's XML in the form that Jenkins reads, for programs that show the results of tests.
 //!
 //! A configuration is a test suite; each of its steps, and each check of what the steps left, is a
-//! test in each block. What was not verified never passes: a case that failed fails all its steps,
-//! one that the environment or the harness broke makes them errors, and what did not run or was not
-//! checked is skipped, with the reason. So a figure (the time of a test) is one that was verified.
+//! test in each block. What was not verified never passes: a case that failed fails the steps that it
+//! came to, one that the environment or the harness broke makes them errors, and what did not run or
+//! was not checked is skipped, with the reason. So a figure (the time of a test) is one that was verified.
 //! Claims and gates have suites of their own.
 //!
 //! The schema of Jenkins (`fixtures/schema/junit-10.xsd`) has properties of suites only, so the
@@ -33,10 +33,21 @@ fn write(report: &RunReport, to: &mut dyn Write, _style: &Style) -> Result<()> {
     let mut junit = Report::new(plain::line(&report.suite.name));
     junit.add_test_suites(report.configuration_ids().into_iter().map(|id| suite(report, id)));
     junit.add_test_suites(judged::claims(report).into_iter().chain(judged::gates(report)));
+    junit.test_suites.iter_mut().for_each(|suite| in_packages(suite, &report.suite.name));
     let text = junit.to_string().cannot(|| "write the report as XML".into())?;
     // The schema does not have this attribute here; within a value its quotes would be escaped.
     let unknown = format!(" skipped=\"{}\"", junit.skipped);
     write_text(&text.replacen(&unknown, "", 1), to)
+}
+
+/// Jenkins groups tests by what stands before the last dot of their class, and several runs in one job
+/// have the same configurations.
+fn in_packages(suite: &mut TestSuite, package: &str) {
+    let package = plain::line(package);
+    for test in suite.test_cases.iter_mut() {
+        let class = test.classname.take().unwrap_or_else(|| suite.name.clone());
+        test.set_classname(format!("{package}.{}", class.as_str().replace('.', "_")));
+    }
 }
 
 /// All of a configuration.

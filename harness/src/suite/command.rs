@@ -85,7 +85,8 @@ impl Line {
 fn duration(limit: Duration) -> String {
     match limit.subsec_nanos() {
         0 => format!("{}s", limit.as_secs()),
-        _ => format!("{}.{:06}ms", limit.as_millis(), limit.subsec_nanos() % 1_000_000),
+        nanoseconds if nanoseconds % 1_000_000 == 0 => format!("{}ms", limit.as_millis()),
+        nanoseconds => format!("{}.{:06}ms", limit.as_millis(), nanoseconds % 1_000_000),
     }
 }
 
@@ -105,5 +106,6 @@ mod tests {
             let limit = Duration::from_nanos(limit);
             assert_eq!(crate::units::parse_duration(&duration(limit)).unwrap(), limit);
         }
+        assert_eq!(duration(Duration::from_millis(1500)), "1500ms", "as somebody would type it");
     }
 }

@@ -1,5 +1,5 @@
-//! What stands below the answer, in the order in which a reader asks: what it looks like, what the
-//! source said, whether it was fair, what it cost, and how it was made.
+//! What stands below the answer, in the order in which a reader asks: what did not pass and why, what
+//! it looks like, what the source said, whether it was fair, what it cost, and how it was made.
 
 use std::collections::BTreeSet;
 
@@ -46,7 +46,7 @@ impl From<Chart> for Figure {
 
 /// All that have something to say.
 pub(super) fn all(report: &RunReport) -> Vec<Section> {
-    let mut sections = vec![];
+    let mut sections = told(|page| part::outcome::not_passed(report, page));
     sections.extend(figure(report));
     sections.extend(grouped("Step by step", steps(report)));
     sections.extend(told(|page| {
@@ -156,7 +156,8 @@ fn outcome(report: &RunReport, page: &mut Page) {
         part::changes::write(&title, changes, &report.gates, page);
     }
     part::gates::write(&report.gates, report.changes.as_ref(), page);
-    part::outcome::write(report, page);
+    part::outcome::verification(report, page);
+    part::outcome::again(report, page);
 }
 
 impl Part {
@@ -234,6 +235,7 @@ mod tests {
         let report = RunReport { changes: Some(changes), gates, ..example::report() };
         let found = titles(&report);
         let expected = [
+            "Did not pass",
             "Step by step",
             "Time until synced",
             "Then and now",
@@ -245,7 +247,6 @@ mod tests {
             "Warnings",
             "Against the earlier run 0a0c7f0a-0000-4000-8000-000000000000",
             "Gates",
-            "Did not pass",
             "Verification",
             "Run it again",
         ];

@@ -11,9 +11,10 @@ pub(super) fn tests(report: &RunReport, case: &CaseResult) -> Vec<TestCase> {
     let planned = pick::planned(report);
     let class = &case.configuration.id;
     let block = block(report, case);
+    let ended_in = planned.iter().copied().find(|name| case.step(name).is_none());
     let step = |name: &&str| {
         let seconds = case.step(name).filter(|_| case.counts()).and_then(|step| step.metrics.get("synced_s"));
-        test(class, &format!("{name}{block}"), of_step(case, name), seconds)
+        test(class, &format!("{name}{block}"), of_step(case, name, ended_in), seconds)
     };
     // Where no step is known, something still has to say how the case ended.
     let whole = planned.is_empty().then(|| void(case)).flatten();
@@ -31,9 +32,13 @@ fn block(report: &RunReport, case: &CaseResult) -> String {
     }
 }
 
-fn of_step(case: &CaseResult, name: &str) -> TestCaseStatus {
-    if let Some(status) = void(case) {
-        return status;
+/// `ended_in` is the first step that the case has no result of: there it ended, and those after it were
+/// not reached.
+fn of_step(case: &CaseResult, name: &str, ended_in: Option<&str>) -> TestCaseStatus {
+    let reached = case.step(name).is_some();
+    match void(case) {
+        Some(status) if reached || ended_in == Some(name) => return status,
+        _ => {}
     }
     match (case.step(name), case.status) {
         (None, _) => skipped("not_reached", "not reached", &more(case)),

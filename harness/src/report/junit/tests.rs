@@ -122,7 +122,7 @@ fn each_configuration_is_a_suite_and_each_step_and_check_a_test() {
     let names: Vec<&str> = suite("btrfs").test_cases.iter().map(|test| test.name.as_str()).collect();
     assert_eq!(names, ["small-files", "fill", "read-back", "fsck", "kernel log", "teardown"]);
     let first = &suite("btrfs").test_cases[0];
-    assert_eq!(first.classname.as_ref().unwrap().as_str(), "btrfs");
+    assert_eq!(first.classname.as_ref().unwrap().as_str(), "linux-magazin-2010.btrfs");
     assert_eq!(first.time, Some(Duration::from_millis(668)));
     assert_eq!(suite("btrfs").time, Some(Duration::from_millis(3768)));
     let suites: Vec<&str> = parsed.test_suites.iter().map(|one| one.name.as_str()).collect();
@@ -201,6 +201,21 @@ fn a_case_that_ended_early_is_never_all_green() {
             let name = if known { "small-files" } else { "case" };
             assert!(told_of(&report, "btrfs", name).starts_with(kind), "{status:?}");
         }
+    }
+}
+
+#[test]
+fn a_case_that_ended_in_a_step_tells_so_there_and_those_after_it_were_not_reached() {
+    for (status, kind) in [(Status::Stopped, "error"), (Status::Error, "error"), (Status::Failed, "failure")]
+    {
+        let mut report = example::report();
+        let case = &mut report.cases[0];
+        case.status = status;
+        case.reason = Some(Reason { code: "timeout".into(), text: "it was slow".into(), next: None });
+        case.steps.clear();
+        let of = |step: &str| told_of(&report, "btrfs", step);
+        assert!(of("small-files").starts_with(&format!("{kind} timeout: ")), "{}", of("small-files"));
+        assert_eq!(of("fill"), "skipped not_reached: not reached");
     }
 }
 

@@ -10,19 +10,25 @@ use crate::result::{CaseResult, Checked, RunReport, Status};
 pub(in crate::report) fn write(report: &RunReport, page: &mut Page) {
     not_passed(report, page);
     verification(report, page);
-    if let Some(command) = command(report) {
-        page.title("Run it again");
-        page.command(command);
-    }
+    again(report, page);
 }
 
-/// The cases that did not pass, and why; nothing where all did.
+/// The cases that did not pass and why, and where what was kept of cases is.
 pub(in crate::report) fn not_passed(report: &RunReport, page: &mut Page) {
     let others = report.cases.iter().filter(|case| case.status != Status::Passed);
     let others = alike(others, |one, other| one.status == other.status && one.reason == other.reason);
     if !others.is_empty() {
         page.title("Did not pass");
         others.iter().for_each(|cases| reason(cases, page));
+    }
+    kept(report, page);
+}
+
+fn kept(report: &RunReport, page: &mut Page) {
+    let kept: Vec<_> = report.cases.iter().filter_map(|case| Some((&case.id, case.kept.as_ref()?))).collect();
+    if !kept.is_empty() {
+        page.title("Kept (repeat.sh there makes it again, or mounts the image with --kept)");
+        kept.iter().for_each(|(id, folder)| page.line(&format!("{id}: {folder}"), 2));
     }
 }
 
@@ -34,10 +40,13 @@ pub(in crate::report) fn verification(report: &RunReport, page: &mut Page) {
         page.title("Verification");
         ran.iter().for_each(|cases| verified(cases, page));
     }
-    let kept: Vec<_> = report.cases.iter().filter_map(|case| Some((&case.id, case.kept.as_ref()?))).collect();
-    if !kept.is_empty() {
-        page.title("Kept (repeat.sh there makes it again, or mounts the image with --kept)");
-        kept.iter().for_each(|(id, folder)| page.line(&format!("{id}: {folder}"), 2));
+}
+
+/// The command that repeats it.
+pub(in crate::report) fn again(report: &RunReport, page: &mut Page) {
+    if let Some(command) = command(report) {
+        page.title("Run it again");
+        page.command(command);
     }
 }
 

@@ -5,7 +5,8 @@
 #
 # As root:
 #   sh repeat.sh [COMMAND...]          make the same file system anew, and work in it
-#   sh repeat.sh --kept [COMMAND...]   look into the one that was kept, read-only
+#   sh repeat.sh --kept [COMMAND...]   look into the one that was kept, read-only;
+#                                      into a copy where its log has to be replayed
 # COMMAND runs in its top folder, in a mount namespace of its own; without one it
 # is your shell. At the end it is unmounted, checked and detached.
 set -eu
@@ -33,14 +34,29 @@ finish() {
 }
 trap finish EXIT
 trap 'exit 130' HUP INT TERM
+attach() {
+    device=$(losetup --find --show $read_only --sector-size @SECTOR@ --direct-io=@DIRECT_IO@ "$image")
+}
+mount_it() { mount -t @TYPE@ -o "$options" "$device" mnt; }
 
 if [ -z "$read_only" ]; then truncate --size=@BYTES@ "$image"; fi
-device=$(losetup --find --show $read_only --sector-size @SECTOR@ --direct-io=@DIRECT_IO@ "$image")
+attach
 if [ -z "$read_only" ]; then
     @MKFS@
 fi
 mkdir -p mnt
-mount -t @TYPE@ -o "$options" "$device" mnt
+if [ -z "$read_only" ]; then
+    mount_it
+elif ! mount_it; then
+    echo "It cannot be mounted as it is. Trying a copy, where the log can be replayed." >&2
+    losetup --detach "$device"
+    device=
+    cp --sparse=always "$image" again.img
+    image=again.img
+    read_only=
+    attach
+    mount_it
+fi
 if [ $# = 0 ]; then set -- "${SHELL:-sh}"; fi
 status=0
 (cd mnt && "$@") || status=$?
