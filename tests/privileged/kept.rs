@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use fsduel_harness::fs::Filesystem;
 use fsduel_harness::result::Status;
@@ -39,10 +41,39 @@ fn by_script(filesystem: &'static dyn Filesystem) {
     assert!(told(&anew).contains("made") && !told(&anew).contains("fill"), "{}", told(&anew));
     assert_exits(&script(&folder, &["sh", "-c", "exit 42"]), 42);
     assert_exits(&script(&folder, &["--kept", "touch", "read-only"]), 1);
+    killed(&lab, &folder);
     assert!(lab.devices().is_empty(), "{:?}", lab.devices());
     assert!(!folder.join("mnt").exists() && !folder.join("again.img").exists());
     remove_all(&lab, 1);
     lab.assert_nothing_is_left();
+}
+
+/// One at a time, and one that is killed leaves no device and nothing that the next one trips over.
+fn killed(lab: &Lab, folder: &Path) {
+    let mut command = Command::new("sh");
+    command.arg(folder.join("repeat.sh")).args(["sh", "-c", "echo ready > ready; sync; cat"]);
+    let mut running =
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let namespace = format!("/proc/{}/root{}/mnt/ready", running.id(), folder.display());
+    within(|| Path::new(&namespace).exists(), "the command has begun");
+    let second = script(folder, &["true"]);
+    assert_exits(&second, 1);
+    assert!(told(&second).contains("another one"), "{}", told(&second));
+    running.kill().unwrap();
+    // Its standard input ends, and with it the command.
+    drop(running.stdin.take());
+    running.wait().unwrap();
+    within(|| lab.devices().is_empty(), "the device has gone");
+    assert!(folder.join("again.img").exists());
+    assert_exits(&script(folder, &["true"]), 0);
+}
+
+fn within(holds: impl Fn() -> bool, what: &str) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "not in time: {what}");
+        sleep(Duration::from_millis(20));
+    }
 }
 
 fn script(folder: &Path, arguments: &[&str]) -> Output {
