@@ -16,7 +16,7 @@ use crate::command::Invocation;
 use crate::error::{Cannot, Result};
 use crate::fs::by_name;
 use crate::result::{CaseResult, Status};
-use crate::scratch::{IMAGE, Image, Tag, create_kept};
+use crate::scratch::{IMAGE, Image, Tag, create_kept, is_kept};
 use crate::sys::caller::give_to_caller;
 
 /// Add what only the runner knows: how the case ended, and what its worker `said` on its standard
@@ -32,12 +32,14 @@ pub(crate) fn complete(spec: &CaseSpec, case: &mut CaseResult, said: &str) -> Re
     }
     let folder = match &case.kept {
         Some(path) => Some(Folder(path.into())),
-        None => Folder::make(spec, &Tag::of_this_process(&spec.run_id)?.to_string())?,
+        None => Folder::left_or_made(spec)?,
     };
     let Some(folder) = folder else { return Ok(()) };
     case.kept = Some(folder.path().display().to_string());
     folder.text("worker.log", said)?;
-    folder.script(spec, case)
+    folder.script(spec, case)?;
+    // Last: while we write as root, nobody else can put a link into it.
+    own(folder.path())
 }
 
 /// A folder that is being filled.
@@ -53,6 +55,16 @@ pub(crate) fn is_wanted(keep: Keep, passed: bool) -> bool {
 }
 
 impl Folder {
+    /// That of a worker that died while it filled it; else a new one.
+    fn left_or_made(spec: &CaseSpec) -> Result<Option<Self>> {
+        let Store::Directory(store) = &spec.store else { return Ok(None) };
+        let path = store.join(name(spec));
+        match is_kept(&path) {
+            true => Ok(Some(Self(path))),
+            false => Self::make(spec, &Tag::of_this_process(&spec.run_id)?.to_string()),
+        }
+    }
+
     /// Make it, marked with `tag`; none for a case whose image is in memory.
     ///
     /// # Errors
@@ -62,7 +74,6 @@ impl Folder {
         let Store::Directory(store) = &spec.store else { return Ok(None) };
         let path = store.join(name(spec));
         create_kept(&path, tag)?;
-        own(&path)?;
         Ok(Some(Self(path)))
     }
 
