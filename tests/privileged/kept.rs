@@ -7,7 +7,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use fsduel_harness::fs::Filesystem;
-use fsduel_harness::result::Status;
+use fsduel_harness::result::{RunReport, Status};
 use libtest_mimic::Trial;
 
 use crate::lab::{Lab, assert_exits, told};
@@ -20,6 +20,7 @@ pub fn trials(filesystem: &'static dyn Filesystem) -> Vec<Trial> {
 pub fn general_trials() -> Vec<Trial> {
     vec![
         general("only_a_case_that_did_not_pass_is_kept_where_that_was_asked_for", only_failed),
+        general("a_folder_that_the_store_has_no_room_for_is_named_all_the_same", no_room),
         general("a_kept_folder_goes_with_gc_but_not_what_somebody_put_there", foreign_file),
     ]
 }
@@ -98,6 +99,24 @@ fn only_failed() {
     assert!(text.contains(&case.reason.as_ref().unwrap().text), "{text}");
     assert!(text.contains("count") && text.contains(case.uuid.as_ref().unwrap()), "{text}");
     remove_all(&lab, 1);
+    lab.assert_nothing_is_left();
+}
+
+fn no_room() {
+    let lab = Lab::new();
+    // The image, its folder, fsck.txt, and no more; the mount goes with its namespace.
+    let mounted = "mount -t tmpfs -o nr_inodes=5,size=1G tmpfs \"$FSDUEL_STORE\" && cd / && exec \"$@\"";
+    let mut command = lab.command("unshare");
+    command.args(["--mount", "--propagation", "slave", "sh", "-c", mounted, "sh"]);
+    command.args([env!("CARGO_BIN_EXE_fsduel"), "run", "smoke", "--fs", "ext4", "--keep", "--json"]);
+    let output = command.arg(lab.path("report.json")).output().unwrap();
+    let text = fs::read_to_string(lab.path("report.json")).unwrap();
+    let report: RunReport = serde_json::from_str(&text).unwrap();
+    let (case, told) = (&report.cases[0], told(&output));
+    let folder = case.kept.as_ref().unwrap();
+    assert!(folder.starts_with(lab.store().to_str().unwrap()) && told.contains(folder), "{told}");
+    let details = case.verify.details.join("; ");
+    assert!(details.contains("kernel.log") && details.contains("worker.log"), "{details}");
     lab.assert_nothing_is_left();
 }
 

@@ -95,10 +95,11 @@ pub fn remove_kept(kept: &Kept) -> Result<()> {
         );
     }
     let doing = || format!("remove {shown}");
-    ours().try_for_each(|path| absent_is_fine(fs::remove_file(path))).cannot(doing)?;
-    absent_is_fine(fs::remove_dir(kept.path.join(MOUNT_POINT))).cannot(doing)?;
-    let removed = fs::remove_dir(&kept.path).cannot(doing);
-    removed.map_err(|error| error.next("look at what else is in it, and remove that by hand"))
+    let removed = ours()
+        .try_for_each(|path| absent_is_fine(fs::remove_file(path)))
+        .and_then(|()| absent_is_fine(fs::remove_dir(kept.path.join(MOUNT_POINT))))
+        .and_then(|()| fs::remove_dir(&kept.path));
+    removed.cannot(doing).map_err(|error| error.next("look at what else is in it, and remove that by hand"))
 }
 
 fn absent_is_fine(removed: io::Result<()>) -> io::Result<()> {
@@ -152,6 +153,24 @@ mod tests {
         let error = remove_kept(&find_kept(store.path()).unwrap()[0]).unwrap_err();
         assert!(error.next_step().unwrap().contains("what else is in it"), "{error}");
         assert_eq!(fs::read_to_string(ours.join("notes")).unwrap(), "mine");
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_a_file_is_never_followed() {
+        let (store, elsewhere) = (store(), store());
+        let (ours, other) = (store.path().join("kept"), elsewhere.path().join("passwd"));
+        fs::write(&other, "theirs").unwrap();
+        create_kept(&ours, "fsduel:v1:1:2:x").unwrap();
+        for name in [IMAGE].iter().chain(&FILES) {
+            std::os::unix::fs::symlink(&other, ours.join(name)).unwrap();
+        }
+        std::os::unix::fs::symlink(elsewhere.path(), ours.join(MOUNT_POINT)).unwrap();
+        let found = find_kept(store.path()).unwrap();
+        assert!(remove_kept(&found[0]).unwrap_err().next_step().is_some());
+        fs::remove_file(ours.join(MOUNT_POINT)).unwrap();
+        remove_kept(&found[0]).unwrap();
+        assert!(!ours.exists());
+        assert_eq!(fs::read_to_string(&other).unwrap(), "theirs");
     }
 
     #[test]
