@@ -41,10 +41,13 @@ pub fn parse_report(text: &str) -> Result<ReportTo, String> {
     Ok(ReportTo { format: format.into(), path })
 }
 
-/// `path` with `{suite}` replaced; one that is no text is taken as it is.
+/// `path` with `{suite}` replaced; one that is no text is taken as it is. The name may come from a
+/// stored run, so it never leads out of the folder.
 #[must_use]
 pub fn for_suite(path: &Path, suite: &str) -> PathBuf {
-    path.to_str().map_or_else(|| path.to_owned(), |text| text.replace("{suite}", suite).into())
+    let word = suite.replace(|sign: char| sign == '/' || sign.is_control(), "-");
+    let word = word.strip_prefix('.').map_or_else(|| word.clone(), |rest| format!("-{rest}"));
+    path.to_str().map_or_else(|| path.to_owned(), |text| text.replace("{suite}", &word).into())
 }
 
 /// `PATH.partial.jsonl`, where finished cases are while a run for `json` goes on.
@@ -78,20 +81,53 @@ pub fn is_plain(path: &Path) -> bool {
     !is_special(path)
 }
 
+/// Make sure that each path can be written, and that none would replace another one or `source`.
+///
+/// # Errors
+///
+/// One cannot be written, or two are the same file.
+pub fn test_all(paths: &[PathBuf], source: Option<&Path>) -> Result<()> {
+    let mut taken: Vec<PathBuf> = source.map(place).into_iter().collect();
+    for path in paths {
+        test(path)?;
+        let place = place(path);
+        if is_plain(path) && taken.contains(&place) {
+            return Err(Error::usage(format!("write {}: it holds another result", path.display()))
+                .next("give each result a file of its own"));
+        }
+        taken.push(place);
+    }
+    Ok(())
+}
+
+/// Where a file is, whichever way a path leads to it.
+fn place(path: &Path) -> PathBuf {
+    let file = target(path);
+    let real = fs::canonicalize(folder(&file));
+    match (real, file.file_name()) {
+        (Ok(real), Some(name)) => real.join(name),
+        _ => file,
+    }
+}
+
 /// Make sure that `path` can be written, without changing it.
 ///
 /// # Errors
 ///
-/// It is a folder, or its folder is missing or refuses a new file.
+/// It is a folder, its name cannot be one of a file, or its folder is missing or refuses a new file.
 pub fn test(path: &Path) -> Result<()> {
-    if path.is_dir() {
+    if path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
         return Err(Error::usage(format!("write {}: it is a folder", path.display()))
             .next("give the name of a file in it"));
     }
     if is_special(path) {
         return Ok(());
     }
-    tempfile::tempfile_in(folder(&target(path))).map(drop).map_err(|cause| {
+    let named = match fs::symlink_metadata(path) {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
+        _ => Ok(()),
+    };
+    named.and_then(|()| tempfile::tempfile_in(folder(&target(path))).map(drop)).map_err(|cause| {
         Error::usage(format!("write {}", path.display()))
             .because(cause)
             .next("give a folder that exists and can be written")
@@ -183,8 +219,26 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert!(test(folder.path()).is_err(), "a folder");
         assert!(test(&folder.path().join("missing/run.json")).is_err(), "no such folder");
+        assert!(test(&folder.path().join("run.json/")).is_err(), "a folder that is not there");
+        assert!(test(&folder.path().join("x".repeat(300))).is_err(), "no file can have that name");
         test(&folder.path().join("run.json")).unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "the test itself leaves nothing");
+    }
+
+    #[test]
+    fn no_result_replaces_another_one_or_what_it_was_made_of() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::os::unix::fs::symlink(at("run.json"), at("link.json")).unwrap();
+        let mut same = vec![at("run.json"), at("./run.json"), at("link.json")];
+        same.push(at("..").join(folder.path().file_name().unwrap()).join("run.json"));
+        for other in &same {
+            let paths = [at("run.json"), other.clone()];
+            assert!(test_all(&paths, None).unwrap_err().next_step().is_some(), "{}", other.display());
+            assert!(test_all(&paths[1..], Some(&paths[0])).is_err(), "{}", other.display());
+        }
+        test_all(&[at("a"), at("b")], Some(&at("c"))).unwrap();
+        test_all(&["/dev/null".into(), "/dev/null".into()], None).unwrap();
     }
 
     #[test]
@@ -228,5 +282,11 @@ mod tests {
     #[test]
     fn the_name_of_the_suite_can_stand_in_a_path() {
         assert_eq!(for_suite(Path::new("out/{suite}.json"), "quick"), Path::new("out/quick.json"));
+        for name in ["..", "../..", "/etc", "a/../../b", ".", "a\0b", "a\nb"] {
+            let path = for_suite(Path::new("out/{suite}/x"), name);
+            let parts: Vec<_> = path.components().collect();
+            let plain = parts.iter().all(|part| matches!(part, std::path::Component::Normal(_)));
+            assert!(plain && parts.len() == 3, "{name:?}: {path:?}");
+        }
     }
 }

@@ -13,6 +13,7 @@ mod exit;
 mod logger;
 mod parts;
 mod progress;
+mod source;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -2,8 +2,7 @@
 //!
 //! Commands see plain rows, so that a changed table changes this file and nothing else.
 
-use std::fs::File;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,12 +16,12 @@ use fsduel_harness::result::{Changes, GateResult, RunReport, partial};
 use fsduel_harness::runner::{self, Asked};
 use fsduel_harness::suite::{DEFAULT_STORE, Known, KnownWorkload, Options, Resolved, Suite, parse_store};
 use fsduel_harness::sys::signal;
-use fsduel_harness::units::{self, Bytes};
+use fsduel_harness::units;
 use fsduel_harness::{claim, compare, fs, measure, report, worker, workload};
 
 use crate::builtin::SUITES;
 use crate::cli::{DirectIo, DoctorArguments, Keep, RunArguments, Shared};
-use crate::describe;
+use crate::{describe, source};
 
 pub use fsduel_harness::case::Store;
 pub use fsduel_harness::compare::Repeat;
@@ -34,6 +33,7 @@ pub use fsduel_harness::runner::directory::{self, Sequence};
 pub use fsduel_harness::runner::{Forecast, RunEvent, free_needed};
 pub use fsduel_harness::scratch::{Found, Kept, find_kept, find_ours, free, remove_kept, store_info};
 pub use fsduel_harness::sys::counters::Done;
+pub use fsduel_harness::units::Bytes;
 pub use worker::run_if_worker;
 pub use workload::{Parameter, StepSpec, postmark};
 
@@ -232,27 +232,10 @@ fn known(row: &workload::Row) -> KnownWorkload {
 /// Far more than any suite has; and a file that never ends must not take all memory.
 const SUITE_MAX: u64 = 1 << 20;
 
-/// The text of a file, a pipe or a device of at most `limit` bytes.
-pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
-    let bytes = read_bytes(path, limit)?;
-    String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is no text (UTF-8)"))
-}
-
-/// A file, a pipe or a device of at most `limit` bytes.
-pub fn read_bytes(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let read = File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
-    if u64::try_from(read).is_ok_and(|read| read > limit) {
-        let message = format!("it has more than {}", Bytes(limit));
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
-    }
-    Ok(bytes)
-}
-
 /// A file where the name looks like one, else a built-in suite.
 fn find_suite(name: &str) -> Result<Suite> {
     if name.contains('/') || name.ends_with(".toml") {
-        let text = read_text(Path::new(name), SUITE_MAX).map_err(|cause| {
+        let text = source::read_text(Path::new(name), SUITE_MAX).map_err(|cause| {
             let error = Error::usage(format!("read the suite {name}")).because(cause);
             error.next("`fsduel list suites` tells those that are built in")
         })?;

@@ -16,6 +16,8 @@ use crate::cli::GcArguments;
 use crate::destination::to_stdout;
 use crate::{exit, parts};
 
+const IN_USE: &str = "in use by a run that goes on";
+
 /// List what is left; free it with `--force`.
 pub fn gc(arguments: &GcArguments) -> Result<u8> {
     let found = parts::find_ours()?;
@@ -42,7 +44,9 @@ pub fn gc(arguments: &GcArguments) -> Result<u8> {
         }
         Ok(())
     })?;
-    if !arguments.force && (!kept.is_empty() || found.iter().any(|leftover| !leftover.alive)) {
+    if !arguments.force
+        && (kept.iter().any(|folder| !folder.alive) || found.iter().any(|leftover| !leftover.alive))
+    {
         let _ = writeln!(std::io::stderr(), "  next: fsduel gc --force");
     }
     Ok(code)
@@ -61,7 +65,7 @@ fn doing() -> String {
 /// What becomes of one of them, and the exit code of that.
 fn fate(leftover: &parts::Found, force: bool) -> (String, u8) {
     if leftover.alive {
-        return ("in use by a run that goes on".into(), exit::OK);
+        return (IN_USE.into(), exit::OK);
     }
     if !force {
         return ("left over".into(), exit::OK);
@@ -74,6 +78,9 @@ fn fate(leftover: &parts::Found, force: bool) -> (String, u8) {
 
 /// What becomes of a folder that was kept, and the exit code of that.
 fn fate_of_kept(folder: &parts::Kept, force: bool) -> (String, u8) {
+    if folder.alive {
+        return (IN_USE.into(), exit::OK);
+    }
     if !force {
         return ("kept".into(), exit::OK);
     }

@@ -8,7 +8,7 @@ use fsduel_harness::{Error, Result};
 
 use crate::cli::ReportArguments;
 use crate::destination::{self, ReportTo, to_stdout};
-use crate::{exit, parts};
+use crate::{exit, parts, source};
 
 /// The format without `--report`.
 pub const DEFAULT_FORMAT: &str = "table";
@@ -20,9 +20,9 @@ const RUN_MAX: u64 = 1 << 30;
 pub fn report(arguments: &ReportArguments) -> Result<u8> {
     let run = read(&arguments.run)?;
     let reports = or_default(&arguments.reports);
-    for path in reports.iter().filter_map(|to| to.path.as_deref()) {
-        destination::test(&destination::for_suite(path, &run.suite.name))?;
-    }
+    let paths = reports.iter().filter_map(|to| to.path.as_deref());
+    let paths: Vec<_> = paths.map(|path| destination::for_suite(path, &run.suite.name)).collect();
+    destination::test_all(&paths, Some(&arguments.run))?;
     write_all(&run, &reports)?;
     Ok(exit::OK)
 }
@@ -33,7 +33,7 @@ pub fn report(arguments: &ReportArguments) -> Result<u8> {
 ///
 /// The file cannot be read, or holds no run.
 pub fn read(path: &Path) -> Result<RunReport> {
-    let text = parts::read_text(path, RUN_MAX).map_err(|cause| {
+    let text = source::read_cut_text(path, RUN_MAX).map_err(|cause| {
         let partial = destination::partial_of(path);
         let next = match partial.exists() {
             true => {

@@ -149,11 +149,9 @@ pub fn check_destinations(results: &Results, suites: &[&str]) -> Result<()> {
             return Err(Error::usage(format!("write the results of several suites to {}", path.display()))
                 .next("put {suite} into the path; it stands for the name of the suite"));
         }
-        for suite in suites {
-            destination::test(&destination::for_suite(path, suite))?;
-        }
     }
-    Ok(())
+    let of = |suite: &&str| files().map(|path| destination::for_suite(path, suite)).collect::<Vec<_>>();
+    destination::test_all(&suites.iter().flat_map(of).collect::<Vec<_>>(), None)
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use super::report;
 use crate::cli::VerifyArguments;
 use crate::destination::{self, to_stdout};
 use crate::parts::facts::{self, Compared, Deviation, Differing, Golden, Parsed};
-use crate::{exit, parts};
+use crate::{exit, source};
 
 /// Far more than any file of facts has.
 const FACTS_MAX: u64 = 1 << 26;
@@ -47,7 +47,7 @@ pub fn verify(arguments: &VerifyArguments) -> Result<u8> {
 
 /// The facts at `path`; none if there is no such file.
 fn read_facts(path: &Path) -> Result<Option<Parsed>> {
-    let text = match parts::read_text(path, FACTS_MAX) {
+    let text = match source::read_text(path, FACTS_MAX) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         other => other.map_err(|cause| {
             Error::usage(format!("read {}", path.display()))

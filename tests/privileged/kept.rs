@@ -3,9 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use fsduel_harness::fs::Filesystem;
-use fsduel_harness::result::Status;
+use fsduel_harness::result::{RunReport, Status};
 use libtest_mimic::Trial;
 
 use crate::lab::{Lab, assert_exits, told};
@@ -21,6 +23,7 @@ pub fn trials(filesystem: &'static dyn Filesystem) -> Vec<Trial> {
 pub fn general_trials() -> Vec<Trial> {
     vec![
         general("only_a_case_that_did_not_pass_is_kept_where_that_was_asked_for", only_failed),
+        general("a_folder_that_the_store_has_no_room_for_is_named_all_the_same", no_room),
         general("a_kept_folder_goes_with_gc_but_not_what_somebody_put_there", foreign_file),
     ]
 }
@@ -42,6 +45,7 @@ fn by_script(filesystem: &'static dyn Filesystem) {
     assert!(told(&anew).contains("made") && !told(&anew).contains("fill"), "{}", told(&anew));
     assert_exits(&script(&folder, &["sh", "-c", "exit 42"]), 42);
     assert_exits(&script(&folder, &["--kept", "touch", "read-only"]), 1);
+    killed(&lab, &folder);
     assert!(lab.devices().is_empty(), "{:?}", lab.devices());
     assert!(!folder.join("mnt").exists() && !folder.join("again.img").exists());
     remove_all(&lab, 1);
@@ -69,6 +73,34 @@ fn unreplayed(filesystem: &'static dyn Filesystem) {
     lab.assert_nothing_is_left();
 }
 
+/// One at a time, and one that is killed leaves no device and nothing that the next one trips over.
+fn killed(lab: &Lab, folder: &Path) {
+    let mut command = Command::new("sh");
+    command.arg(folder.join("repeat.sh")).args(["sh", "-c", "echo ready > ready; sync; cat"]);
+    let mut running =
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let namespace = format!("/proc/{}/root{}/mnt/ready", running.id(), folder.display());
+    within(|| Path::new(&namespace).exists(), "the command has begun");
+    let second = script(folder, &["true"]);
+    assert_exits(&second, 1);
+    assert!(told(&second).contains("another one"), "{}", told(&second));
+    running.kill().unwrap();
+    // Its standard input ends, and with it the command.
+    drop(running.stdin.take());
+    running.wait().unwrap();
+    within(|| lab.devices().is_empty(), "the device has gone");
+    assert!(folder.join("again.img").exists());
+    assert_exits(&script(folder, &["true"]), 0);
+}
+
+fn within(holds: impl Fn() -> bool, what: &str) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "not in time: {what}");
+        sleep(Duration::from_millis(20));
+    }
+}
+
 fn script(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new("sh");
     command.arg(folder.join("repeat.sh")).args(arguments).stdin(Stdio::null()).output().unwrap()
@@ -91,6 +123,24 @@ fn only_failed() {
     assert!(text.contains(&case.reason.as_ref().unwrap().text), "{text}");
     assert!(text.contains("count") && text.contains(case.uuid.as_ref().unwrap()), "{text}");
     remove_all(&lab, 1);
+    lab.assert_nothing_is_left();
+}
+
+fn no_room() {
+    let lab = Lab::new();
+    // The image, its folder, fsck.txt, and no more; the mount goes with its namespace.
+    let mounted = "mount -t tmpfs -o nr_inodes=5,size=1G tmpfs \"$FSDUEL_STORE\" && cd / && exec \"$@\"";
+    let mut command = lab.command("unshare");
+    command.args(["--mount", "--propagation", "slave", "sh", "-c", mounted, "sh"]);
+    command.args([env!("CARGO_BIN_EXE_fsduel"), "run", "smoke", "--fs", "ext4", "--keep", "--json"]);
+    let output = command.arg(lab.path("report.json")).output().unwrap();
+    let text = fs::read_to_string(lab.path("report.json")).unwrap();
+    let report: RunReport = serde_json::from_str(&text).unwrap();
+    let (case, told) = (&report.cases[0], told(&output));
+    let folder = case.kept.as_ref().unwrap();
+    assert!(folder.starts_with(lab.store().to_str().unwrap()) && told.contains(folder), "{told}");
+    let details = case.verify.details.join("; ");
+    assert!(details.contains("kernel.log") && details.contains("worker.log"), "{details}");
     lab.assert_nothing_is_left();
 }
 

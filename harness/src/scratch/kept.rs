@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{XattrFlags, fsetxattr, getxattr};
 
+use super::Tag;
 use crate::error::{Cannot, Error, Result};
 use crate::units::Bytes;
 
@@ -29,6 +30,8 @@ pub struct Kept {
     pub path: PathBuf,
     /// What its images take of the store.
     pub allocated: Bytes,
+    /// Whether the process that made it still runs, so that more may come.
+    pub alive: bool,
 }
 
 /// Make a folder, for root alone, and mark it as ours.
@@ -46,6 +49,11 @@ pub fn create_kept(path: &Path, tag: &str) -> Result<()> {
     Ok(())
 }
 
+/// Whether there is a folder that is marked as ours.
+pub(crate) fn is_kept(path: &Path) -> bool {
+    look_at(path.to_owned()).is_some()
+}
+
 /// All marked folders directly in `store`, by name.
 ///
 /// # Errors
@@ -61,10 +69,11 @@ pub fn find_kept(store: &Path) -> Result<Vec<Kept>> {
 fn look_at(path: PathBuf) -> Option<Kept> {
     fs::symlink_metadata(&path).ok().filter(fs::Metadata::is_dir)?;
     let mut value = [0; 64];
-    getxattr(&path, ATTRIBUTE, &mut value).ok().filter(|length| *length > 0)?;
+    let length = getxattr(&path, ATTRIBUTE, &mut value).ok().filter(|length| *length > 0)?;
+    let tag = std::str::from_utf8(&value[..length]).ok().and_then(Tag::parse);
     let size = |name: &str| fs::symlink_metadata(path.join(name)).map_or(0, |stat| stat.blocks() * 512);
     let allocated = Bytes([IMAGE].iter().chain(&FILES).map(|name| size(name)).sum());
-    Some(Kept { path, allocated })
+    Some(Kept { path, allocated, alive: tag.is_some_and(|tag| tag.is_alive()) })
 }
 
 /// Remove a folder that stayed, with all that we have put there.
@@ -86,10 +95,11 @@ pub fn remove_kept(kept: &Kept) -> Result<()> {
         );
     }
     let doing = || format!("remove {shown}");
-    ours().try_for_each(|path| absent_is_fine(fs::remove_file(path))).cannot(doing)?;
-    absent_is_fine(fs::remove_dir(kept.path.join(MOUNT_POINT))).cannot(doing)?;
-    let removed = fs::remove_dir(&kept.path).cannot(doing);
-    removed.map_err(|error| error.next("look at what else is in it, and remove that by hand"))
+    let removed = ours()
+        .try_for_each(|path| absent_is_fine(fs::remove_file(path)))
+        .and_then(|()| absent_is_fine(fs::remove_dir(kept.path.join(MOUNT_POINT))))
+        .and_then(|()| fs::remove_dir(&kept.path));
+    removed.cannot(doing).map_err(|error| error.next("look at what else is in it, and remove that by hand"))
 }
 
 fn absent_is_fine(removed: io::Result<()>) -> io::Result<()> {
@@ -130,7 +140,7 @@ mod tests {
         assert!(kept[0].allocated >= Bytes(5000), "{:?}", kept[0]);
         remove_kept(&kept[0]).unwrap();
         assert!(!ours.exists() && other.exists());
-        assert!(remove_kept(&Kept { path: other.clone(), allocated: Bytes(0) }).is_err());
+        assert!(remove_kept(&Kept { path: other.clone(), allocated: Bytes(0), alive: false }).is_err());
         assert!(other.exists());
     }
 
@@ -143,6 +153,33 @@ mod tests {
         let error = remove_kept(&find_kept(store.path()).unwrap()[0]).unwrap_err();
         assert!(error.next_step().unwrap().contains("what else is in it"), "{error}");
         assert_eq!(fs::read_to_string(ours.join("notes")).unwrap(), "mine");
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_a_file_is_never_followed() {
+        let (store, elsewhere) = (store(), store());
+        let (ours, other) = (store.path().join("kept"), elsewhere.path().join("passwd"));
+        fs::write(&other, "theirs").unwrap();
+        create_kept(&ours, "fsduel:v1:1:2:x").unwrap();
+        for name in [IMAGE].iter().chain(&FILES) {
+            std::os::unix::fs::symlink(&other, ours.join(name)).unwrap();
+        }
+        std::os::unix::fs::symlink(elsewhere.path(), ours.join(MOUNT_POINT)).unwrap();
+        let found = find_kept(store.path()).unwrap();
+        assert!(remove_kept(&found[0]).unwrap_err().next_step().is_some());
+        fs::remove_file(ours.join(MOUNT_POINT)).unwrap();
+        remove_kept(&found[0]).unwrap();
+        assert!(!ours.exists());
+        assert_eq!(fs::read_to_string(&other).unwrap(), "theirs");
+    }
+
+    #[test]
+    fn a_folder_tells_whether_its_maker_still_runs() {
+        let store = store();
+        create_kept(&store.path().join("a"), &Tag::of_this_process("x").unwrap().to_string()).unwrap();
+        create_kept(&store.path().join("b"), "fsduel:v1:1:2:x").unwrap();
+        let alive: Vec<bool> = find_kept(store.path()).unwrap().iter().map(|kept| kept.alive).collect();
+        assert_eq!(alive, [true, false]);
     }
 
     #[test]

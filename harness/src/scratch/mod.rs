@@ -33,6 +33,7 @@ use crate::sys::errno;
 use crate::units::Bytes;
 
 pub use image::Image;
+pub(crate) use kept::is_kept;
 pub use kept::{IMAGE, Kept, create_kept, find_kept, remove_kept};
 pub use loop_device::{LoopDevice, LoopOptions};
 pub use mount::Mount;

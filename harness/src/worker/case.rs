@@ -194,16 +194,17 @@ impl Case<'_> {
             }
             told => told.unwrap_or_default(),
         };
-        let fill = || -> Result<Option<Folder>> {
-            let Some(folder) = Folder::make(self.spec, scratch.device().tag())? else { return Ok(None) };
+        let result = &mut self.result;
+        let mut fill = || -> Result<()> {
+            let Some(folder) = Folder::make(self.spec, scratch.device().tag())? else { return Ok(()) };
+            // It is there from now on, even if the store has no room for all of it.
+            result.kept = Some(folder.path().display().to_string());
             folder.image(scratch.image())?;
             folder.text("fsck.txt", &fsck)?;
-            folder.text("kernel.log", said)?;
-            Ok(Some(folder))
+            folder.text("kernel.log", said)
         };
-        match fill() {
-            Ok(folder) => self.result.kept = folder.map(|folder| folder.path().display().to_string()),
-            Err(error) => self.result.verify.details.push(error.to_string()),
+        if let Err(error) = fill() {
+            self.result.verify.details.push(error.to_string());
         }
     }
 

@@ -5,16 +5,16 @@ use std::path::Path;
 
 use fsduel_harness::{Error, Result};
 
-use crate::parts;
 use crate::parts::postmark::Script;
 use crate::progress;
+use crate::source;
 
 /// Far more than any configuration has, with all that it loads.
 const CONFIG_MAX: u64 = 1 << 20;
 
 /// Read the configuration; what surprises is a warning or, if `strict`, an error.
 pub fn read(config: &Path, strict: bool) -> Result<Script> {
-    let text = parts::read_bytes(config, CONFIG_MAX).map_err(|cause| {
+    let text = source::read_bytes(config, CONFIG_MAX).map_err(|cause| {
         Error::usage(format!("read the configuration {}", config.display()))
             .because(cause)
             .next("give a file with commands of PostMark, such as `set number 1000`")
@@ -38,7 +38,7 @@ fn load(file: &Path, left: &mut u64) -> io::Result<Vec<u8>> {
     if !file.metadata()?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
     }
-    let bytes = parts::read_bytes(file, *left)?;
+    let bytes = source::read_bytes(file, *left)?;
     *left = left.saturating_sub(bytes.len() as u64);
     Ok(bytes)
 }

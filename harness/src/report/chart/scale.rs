@@ -22,7 +22,8 @@ impl Scale {
     pub(super) fn linear(values: impl Iterator<Item = f64>, place: [f64; 2]) -> Self {
         let (from, to) =
             values.fold((0.0_f64, 0.0_f64), |(from, to), value| (from.min(value), to.max(value)));
-        let to = if from < to { to } else { 1.0 };
+        // Of what is too little to be halved there is no share.
+        let to = if from / 2.0 < to / 2.0 { to } else { 1.0 };
         Self { from, to, place, by_ratio: false }
     }
 
@@ -244,6 +245,16 @@ mod tests {
         assert!((scale.at(0.0) - 50.0).abs() < 1e-9, "{}", scale.at(0.0));
         let scale = Scale::by_ratio([f64::MIN_POSITIVE, f64::MAX].into_iter(), [0.0, 100.0]);
         assert!(scale.at(1.0).is_finite() && !scale.ticks(1.0).is_empty());
+    }
+
+    #[test]
+    fn the_least_numbers_have_a_place() {
+        for least in [5e-324, f64::MIN_POSITIVE, 0.0] {
+            for values in [[0.0, least], [-least, 0.0], [-least, least]] {
+                let scale = Scale::linear(values.into_iter(), [0.0, 100.0]);
+                assert!(values.iter().all(|value| scale.at(*value).is_finite()), "{values:?}");
+            }
+        }
     }
 
     fn of_ratios(from: f64, to: f64) -> String {

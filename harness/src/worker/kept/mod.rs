@@ -16,7 +16,7 @@ use crate::command::Invocation;
 use crate::error::{Cannot, Result};
 use crate::fs::by_name;
 use crate::result::{CaseResult, Status};
-use crate::scratch::{IMAGE, Image, Tag, create_kept};
+use crate::scratch::{IMAGE, Image, Tag, create_kept, is_kept};
 use crate::sys::caller::give_to_caller;
 
 /// Add what only the runner knows: how the case ended, and what its worker `said` on its standard
@@ -32,12 +32,13 @@ pub(crate) fn complete(spec: &CaseSpec, case: &mut CaseResult, said: &str) -> Re
     }
     let folder = match &case.kept {
         Some(path) => Some(Folder(path.into())),
-        None => Folder::make(spec, &Tag::of_this_process(&spec.run_id)?.to_string())?,
+        None => Folder::left_or_made(spec)?,
     };
     let Some(folder) = folder else { return Ok(()) };
     case.kept = Some(folder.path().display().to_string());
-    folder.text("worker.log", said)?;
-    folder.script(spec, case)
+    let filled = folder.text("worker.log", said).and_then(|()| folder.script(spec, case));
+    // Last: while we write as root, nobody else can put a link into it.
+    own(folder.path()).and(filled)
 }
 
 /// A folder that is being filled.
@@ -53,16 +54,23 @@ pub(crate) fn is_wanted(keep: Keep, passed: bool) -> bool {
 }
 
 impl Folder {
+    /// That of a worker that died while it filled it; else a new one.
+    fn left_or_made(spec: &CaseSpec) -> Result<Option<Self>> {
+        let Some(path) = place(spec)? else { return Ok(None) };
+        match is_kept(&path) {
+            true => Ok(Some(Self(path))),
+            false => Self::make(spec, &Tag::of_this_process(&spec.run_id)?.to_string()),
+        }
+    }
+
     /// Make it, marked with `tag`; none for a case whose image is in memory.
     ///
     /// # Errors
     ///
     /// There is one of that name, or it cannot be made.
     pub(crate) fn make(spec: &CaseSpec, tag: &str) -> Result<Option<Self>> {
-        let Store::Directory(store) = &spec.store else { return Ok(None) };
-        let path = store.join(name(spec));
+        let Some(path) = place(spec)? else { return Ok(None) };
         create_kept(&path, tag)?;
-        own(&path)?;
         Ok(Some(Self(path)))
     }
 
@@ -112,8 +120,11 @@ fn own(path: &Path) -> Result<()> {
     give_to_caller(path).cannot(|| format!("give {} to the caller of sudo", path.display()))
 }
 
-/// `fsduel-1f0c7f0a-ext4-1`.
-fn name(spec: &CaseSpec) -> String {
+/// `/var/tmp/fsduel-1f0c7f0a-ext4-1`: a report is read elsewhere, where a relative path says nothing.
+fn place(spec: &CaseSpec) -> Result<Option<PathBuf>> {
+    let Store::Directory(store) = &spec.store else { return Ok(None) };
     let run = spec.run_id.get(..8).unwrap_or(&spec.run_id);
-    format!("fsduel-{run}-{}-{}", spec.configuration.id, spec.block).replace(['/', '#'], "-")
+    let name = format!("fsduel-{run}-{}-{}", spec.configuration.id, spec.block).replace(['/', '#'], "-");
+    let path = std::path::absolute(store.join(name));
+    path.map(Some).cannot(|| format!("find the folder {}", store.display()))
 }

@@ -14,7 +14,9 @@ set -eu
 if [ -z "${FSDUEL_REPEAT:-}" ]; then
     FSDUEL_REPEAT=1 exec unshare --mount --propagation private sh "$0" "$@"
 fi
-cd "$(dirname "$0")"
+cd "$(dirname "$(readlink -f "$0")")"
+exec 8<repeat.sh
+flock --nonblock 8 || { echo "repeat.sh: another one works in this folder" >&2; exit 1; }
 options=@OPTIONS@
 read_only=
 image=again.img
@@ -25,10 +27,8 @@ if [ "${1:-}" = --kept ]; then
     image=image.img
 fi
 
-device=
 finish() {
     if mountpoint -q mnt; then umount mnt; fi
-    if [ -n "$device" ]; then losetup --detach "$device"; fi
     if [ -d mnt ]; then rmdir mnt; fi
     rm -f again.img
 }
@@ -36,10 +36,17 @@ trap finish EXIT
 trap 'exit 130' HUP INT TERM
 attach() {
     device=$(losetup --find --show $read_only --sector-size @SECTOR@ --direct-io=@DIRECT_IO@ "$image")
+    # Held open and detached at once, the device goes with its last user, even if this is killed.
+    exec 9<"$device"
+    losetup --detach "$device"
 }
 mount_it() { mount -t @TYPE@ -o "$options" "$device" mnt; }
 
-if [ -z "$read_only" ]; then truncate --size=@BYTES@ "$image"; fi
+if [ -z "$read_only" ]; then
+    # What one that was killed has left would not be empty.
+    rm -f "$image"
+    truncate --size=@BYTES@ "$image"
+fi
 attach
 if [ -z "$read_only" ]; then
     @MKFS@
@@ -49,8 +56,7 @@ if [ -z "$read_only" ]; then
     mount_it
 elif ! mount_it; then
     echo "It cannot be mounted as it is. Trying a copy, where the log can be replayed." >&2
-    losetup --detach "$device"
-    device=
+    exec 9<&-
     cp --sparse=always "$image" again.img
     image=again.img
     read_only=
@@ -59,7 +65,7 @@ elif ! mount_it; then
 fi
 if [ $# = 0 ]; then set -- "${SHELL:-sh}"; fi
 status=0
-(cd mnt && "$@") || status=$?
+(cd mnt && "$@" 9<&-) || status=$?
 umount mnt
 @FSCK@ || { [ $status != 0 ] || status=5; }
 exit $status

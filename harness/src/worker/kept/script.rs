@@ -46,7 +46,19 @@ pub(super) fn text(
         ("@OPTIONS@", quoted(&mount_options(spec, filesystem))),
         ("@FSCK@", fsck.map_or_else(|| "true".into(), |fsck| line(&fsck))),
     ];
-    fields.iter().fold(TEMPLATE.to_owned(), |text, (field, value)| text.replace(field, value))
+    filled(TEMPLATE, &fields)
+}
+
+/// The template with each field's value. A value is taken as it is, whatever it looks like.
+fn filled(template: &str, fields: &[(&str, String)]) -> String {
+    let next = |(field, value)| template.find(field).map(|at| (at, field, value));
+    let first = fields.iter().map(|(field, value)| (*field, value)).filter_map(next).min();
+    match first {
+        Some((at, field, value)) => {
+            format!("{}{value}{}", &template[..at], filled(&template[at + field.len()..], fields))
+        }
+        None => template.to_owned(),
+    }
 }
 
 const TEMPLATE: &str = include_str!("repeat.sh");
@@ -92,6 +104,18 @@ mod tests {
             "steps": [{ "name": "files", "workload": "many-small-files", "parameters": { "count": 20 } }],
         }))
         .unwrap()
+    }
+
+    #[test]
+    fn a_value_that_looks_like_a_field_stays_as_it_is() {
+        let mut spec = spec();
+        spec.configuration.mkfs_options = vec!["-L".into(), "@FSCK@ @STEPS@".into()];
+        let mut case = CaseResult::planned(&spec);
+        let text = "@MKFS@ @STEPS@ @CASE@";
+        case.reason = Some(Reason { code: Reason::DAMAGE.into(), text: text.into(), next: None });
+        let script = super::text(&spec, &case, fs::ALL[0], None);
+        assert!(script.lines().nth(1).unwrap().ends_with(text), "{script}");
+        assert!(script.contains("'@FSCK@ @STEPS@'"), "{script}");
     }
 
     #[test]
