@@ -24,10 +24,18 @@
     element.namespaceURI !== SVG && element.clientWidth <= 1 && style(element).overflow !== "visible";
   const isShown = (element) =>
     element.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && !ancestors(element).some(isTiny);
+  // Where letters are drawn that are stretched or pressed to a length: a range does not know of it.
+  const boxOf = (text) => {
+    const { x, y, width, height } = text.getBBox();
+    const [start, end] = [[x, y], [x + width, y + height]].map(([x, y]) => new DOMPoint(x, y).matrixTransform(text.getScreenCTM()));
+    return new DOMRect(start.x, start.y, end.x - start.x, end.y - start.y);
+  };
   const rectsOf = (node) => {
     const range = document.createRange();
     range.selectNodeContents(node);
-    return [...range.getClientRects()].filter((rect) => rect.width > 0.5 && rect.height > 0.5);
+    const drawn = [...range.getClientRects()].filter((rect) => rect.width > 0.5 && rect.height > 0.5);
+    const held = node.parentElement.closest?.("text[textLength]");
+    return held && drawn.length ? [boxOf(held)] : drawn;
   };
 
   // Every text that is seen, with where it is.

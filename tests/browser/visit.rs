@@ -31,6 +31,10 @@ pub struct Visit {
     pub headings: Vec<String>,
     /// What the link for the run gives.
     pub download: Option<Vec<u8>>,
+    /// Of the file.
+    pub bytes: usize,
+    /// What the page says of the stored run.
+    pub raw_data: String,
     /// The page on paper.
     pub pdf: Vec<u8>,
 }
@@ -57,6 +61,8 @@ pub fn visit(chromium: &Chromium, file: &File) -> Result<Visit> {
     if !file.is_picture {
         visit.headings = headings(&tab)?;
         visit.download = download(&tab)?;
+        visit.raw_data = text(&tab, "document.querySelector('#raw-data')?.textContent")?;
+        visit.bytes = std::fs::read(file.path).map_err(|error| error.to_string())?.len();
         visit.on_paper(&tab)?;
         visit.without_scripts(&tab, &address)?;
     }
@@ -140,6 +146,10 @@ fn download(tab: &Tab) -> Result<Option<Vec<u8>>> {
     let link = tab.evaluate("document.querySelector('a[download]')?.href")?;
     let data = link.as_str().and_then(|link| link.split_once(";base64,"));
     data.map(|(_, data)| decoded(&data.into())).transpose()
+}
+
+fn text(tab: &Tab, expression: &str) -> Result<String> {
+    tab.evaluate(expression).map(|found| found.as_str().unwrap_or_default().to_owned())
 }
 
 fn decoded(data: &Value) -> Result<Vec<u8>> {
