@@ -35,12 +35,21 @@ fn main() -> ExitCode {
     // The browser works in processes of its own: more pages at once are not sooner there.
     arguments.test_threads.get_or_insert(2);
     let mut trials = checks_of_the_checks();
-    trials.extend(subject::all().into_iter().map(Arc::new).flat_map(|subject| trials_of(&subject)));
+    trials
+        .extend(dealt(subject::all().into_iter().map(Arc::new).map(|subject| trials_of(&subject)).collect()));
     let conclusion = libtest_mimic::run(&arguments, trials);
     match BROWSER.get() {
         Some(Ok(browser)) => browser.close().map_or_else(left, |()| conclusion.exit_code()),
         _ => conclusion.exit_code(),
     }
+}
+
+/// The first of each list, then the second of each, and so on: the first trial of a file looks at it,
+/// and whoever runs another one of the same file meanwhile only waits.
+fn dealt(lists: Vec<Vec<Trial>>) -> Vec<Trial> {
+    let mut places: Vec<(usize, Trial)> = lists.into_iter().flat_map(|list| (0..).zip(list)).collect();
+    places.sort_by_key(|(place, _)| *place);
+    places.into_iter().map(|(_, trial)| trial).collect()
 }
 
 /// A browser that stays is a failure, whatever it saw.
@@ -161,6 +170,7 @@ fn printed(visit: &Visit) -> Checked {
 /// All of the run, or, where that is too much for a page, all but its histograms and series.
 fn download(visit: &Visit, subject: &Subject) -> Checked {
     let Content::Run(run, _) = &subject.content else { return Ok(()) };
+    let run = &run.report;
     let Some(packed) = visit.download.as_deref() else { return without_download(visit, run) };
     let mut text = String::new();
     flate2::read::GzDecoder::new(packed).read_to_string(&mut text).map_err(|error| error.to_string())?;
