@@ -24,6 +24,9 @@ pub const RULES: &[Rule] = &[
                <text x="10" y="50">small-files</text><text x="40" y="55">directories</text></svg>"#,
             r#"<svg role="img" aria-label="time of two steps" width="300" height="100">
                <text x="10" y="50">small-files<tspan x="20" y="52">remove</tspan></text></svg>"#,
+            r#"<svg role="img" aria-label="time of two steps" width="300" height="100">
+               <text x="10" y="50" textLength="200" lengthAdjust="spacingAndGlyphs">small</text>
+               <text x="150" y="55">directories</text></svg>"#,
         ],
     },
     Rule {
@@ -35,6 +38,8 @@ pub const RULES: &[Rule] = &[
                <text x="150" y="50">small-files</text></svg>"#,
             r#"<svg role="img" aria-label="time of one step" width="200" height="100">
                <text x="10" y="98">yg</text></svg>"#,
+            r#"<svg role="img" aria-label="time of one step" width="200" height="100" style="overflow: visible">
+               <text x="150" y="50" textLength="60" lengthAdjust="spacingAndGlyphs">a</text></svg>"#,
         ],
     },
     Rule {
@@ -148,4 +153,6 @@ pub const RIGHT: &str = r##"<p>Small files: <b style="color: GrayText; color: in
     <p><bdi>small-files &#x202e;evomer</bdi></p>
     <figure><svg role="img" aria-label="Time until synced: small-files 0.4 s" width="300" height="100">
     <rect width="100" height="100" fill="#003"/><text x="10" y="40" fill="#fff">small-files</text>
-    <text x="10" y="58" fill="#fff">remove</text><text x="160" y="40">directories</text></svg></figure>"##;
+    <text x="10" y="58" fill="#fff">remove</text><text x="160" y="40">directories</text>
+    <text x="10" y="80" textLength="80" lengthAdjust="spacingAndGlyphs" fill="#fff">&#xfffd;שלום WWWWWWWWWW</text>
+    <text x="105" y="80">fill</text></svg></figure>"##;

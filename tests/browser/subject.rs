@@ -3,10 +3,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use fsduel_harness::report::json;
 use fsduel_harness::result::RunReport;
+use tempfile::TempDir;
 
 use crate::chromium::{Chromium, Result};
 use crate::shared::{self, HOSTILE};
@@ -26,16 +27,34 @@ pub struct Subject {
 /// What is in the file.
 pub enum Content {
     /// Written by the program.
-    Run(Box<RunReport>, &'static str),
+    Run(Arc<Run>, &'static str),
     /// A page.
     Page(String),
 }
 
+/// The formats that a browser shows.
+const FORMATS: [&str; 2] = ["html", "svg"];
+
+/// A run, and the folder with its files, once they are written.
+pub struct Run {
+    /// As it is stored.
+    pub report: RunReport,
+    written: OnceLock<Result<TempDir>>,
+}
+
+impl Run {
+    /// The file of one of the formats. All are written at once, since reading a large run takes long.
+    fn file(&self, format: &str) -> Result<PathBuf> {
+        let folder = self.written.get_or_init(|| written(&self.report)).as_ref();
+        folder.map(|folder| folder.path().join(format!("run.{format}"))).map_err(Clone::clone)
+    }
+}
+
 impl Subject {
     /// A run in a format.
-    fn run(name: &str, run: RunReport, format: &'static str, is_pictured: bool) -> Self {
-        let name = format!("{name} as {format}");
-        Self { name, content: Content::Run(Box::new(run), format), is_pictured, visited: OnceLock::new() }
+    fn run(name: &str, run: &Arc<Run>, format: &'static str, is_pictured: bool) -> Self {
+        let content = Content::Run(Arc::clone(run), format);
+        Self { name: format!("{name} as {format}"), content, is_pictured, visited: OnceLock::new() }
     }
 
     /// A page of a test.
@@ -54,10 +73,10 @@ impl Subject {
     }
 
     fn look(&self, chromium: &Chromium) -> Result<Visit> {
-        let folder = tempfile::tempdir_in("/var/tmp").map_err(|error| error.to_string())?;
+        let folder = folder()?;
         let path = match &self.content {
             Content::Page(text) => write(folder.path(), "page.html", text)?,
-            Content::Run(run, format) => written(folder.path(), run, format)?,
+            Content::Run(run, format) => run.file(format)?,
         };
         let screenshots = if self.is_pictured { Some(screenshots(&self.name)?) } else { None };
         visit(chromium, &File { path: &path, is_picture: self.is_picture(), screenshots })
@@ -70,14 +89,22 @@ fn write(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
+fn folder() -> Result<TempDir> {
+    tempfile::tempdir_in("/var/tmp").map_err(|error| format!("cannot make a folder in /var/tmp: {error}"))
+}
+
 /// As a user does it.
-fn written(folder: &Path, run: &RunReport, format: &str) -> Result<PathBuf> {
-    let stored = write(folder, "run.json", &json::text(run).map_err(|error| error.to_string())?)?;
-    let path = folder.join(format!("run.{format}"));
+fn written(run: &RunReport) -> Result<TempDir> {
+    let folder = folder()?;
+    let stored = write(folder.path(), "run.json", &json::text(run).map_err(|error| error.to_string())?)?;
     let mut command = Command::new(env!("CARGO_BIN_EXE_fsduel"));
-    command.arg("report").arg(stored).arg("--report").arg(format!("{format}={}", path.display()));
+    command.arg("report").arg(stored);
+    for format in FORMATS {
+        let path = folder.path().join(format!("run.{format}"));
+        command.arg("--report").arg(format!("{format}={}", path.display()));
+    }
     let done = command.output().map_err(|error| format!("cannot start fsduel: {error}"))?;
-    if done.status.success() { Ok(path) } else { Err(String::from_utf8_lossy(&done.stderr).into_owned()) }
+    if done.status.success() { Ok(folder) } else { Err(String::from_utf8_lossy(&done.stderr).into_owned()) }
 }
 
 /// `target/browser-screenshots`.
@@ -90,12 +117,16 @@ fn screenshots(name: &str) -> Result<PathBuf> {
 
 /// All runs that are looked at, in both formats.
 pub fn all() -> Vec<Subject> {
-    let both = |(name, run): (String, RunReport), is_pictured: bool| {
-        ["html", "svg"].map(|format| Subject::run(&name, run.clone(), format, is_pictured))
+    let both = |(name, report): (String, RunReport), is_pictured: bool| {
+        let run = Arc::new(Run { report, written: OnceLock::new() });
+        FORMATS.map(|format| Subject::run(&name, &run, format, is_pictured))
     };
     let recorded = shared::recorded().into_iter().flat_map(|run| both(run, true));
     let hostile = HOSTILE.iter().map(|kind| (kind.name.to_owned(), shared::hostile(&shared::small(), kind)));
     let hostile = hostile.flat_map(|run| both(run, false));
     let odd = shared::odd().into_iter().flat_map(|run| both(run, false));
-    recorded.chain(hostile).chain(odd).collect()
+    let mut all: Vec<Subject> = recorded.chain(hostile).chain(odd).collect();
+    // Those of one run wait for each other while its files are written.
+    all.sort_by_key(Subject::is_picture);
+    all
 }

@@ -31,6 +31,10 @@ pub struct Visit {
     pub headings: Vec<String>,
     /// What the link for the run gives.
     pub download: Option<Vec<u8>>,
+    /// Of the file.
+    pub bytes: usize,
+    /// What the page says of the stored run.
+    pub raw_data: String,
     /// The page on paper.
     pub pdf: Vec<u8>,
 }
@@ -57,6 +61,8 @@ pub fn visit(chromium: &Chromium, file: &File) -> Result<Visit> {
     if !file.is_picture {
         visit.headings = headings(&tab)?;
         visit.download = download(&tab)?;
+        visit.raw_data = text(&tab, "document.querySelector('#raw-data')?.textContent")?;
+        visit.bytes = std::fs::read(file.path).map_err(|error| error.to_string())?.len();
         visit.on_paper(&tab)?;
         visit.without_scripts(&tab, &address)?;
     }
@@ -69,13 +75,17 @@ impl Visit {
         let told = tab.load(address)?;
         self.hear(told, address);
         for dark in [false, true] {
+            // Colours are the same in every size.
+            let is_checked = !dark || width == WIDTHS[1];
+            if !is_checked && screenshots.is_none() {
+                continue;
+            }
             let scheme = if dark { "dark" } else { "light" };
             tab.view(View { width, dark, print: false })?;
             if let Some(base) = screenshots {
                 screenshot(tab, width, Path::new(&format!("{}-{width}-{scheme}.png", base.display())))?;
             }
-            // Colours are the same in every size.
-            if !dark || width == WIDTHS[1] {
+            if is_checked {
                 self.check(tab, width, false, &format!("at {width}, {scheme}"))?;
             }
         }
@@ -140,6 +150,10 @@ fn download(tab: &Tab) -> Result<Option<Vec<u8>>> {
     let link = tab.evaluate("document.querySelector('a[download]')?.href")?;
     let data = link.as_str().and_then(|link| link.split_once(";base64,"));
     data.map(|(_, data)| decoded(&data.into())).transpose()
+}
+
+fn text(tab: &Tab, expression: &str) -> Result<String> {
+    tab.evaluate(expression).map(|found| found.as_str().unwrap_or_default().to_owned())
 }
 
 fn decoded(data: &Value) -> Result<Vec<u8>> {

@@ -97,6 +97,15 @@ impl Drawing {
         self.add(&format!("<rect x=\"{}\" y=\"{}\" {size} style=\"{style}\"/>", px(x), px(y)));
     }
 
+    /// Boxes below each other as one element, since a large run has many: from `left` to `right`, each
+    /// with its upper edge at one of `tops`.
+    pub(super) fn bands(&mut self, tops: &[f64], [left, right]: [f64; 2], height: f64, paint: Paint) {
+        let (x, wide, high) = (px(left), px(right - left), px(height));
+        let boxes = tops.iter().map(|y| format!("M{x} {}h{wide}v{high}h-{wide}z", px(*y)));
+        let style = format!("fill:{}", paint.css());
+        self.add(&format!("<path d=\"{}\" style=\"{style}\"/>", boxes.collect::<String>()));
+    }
+
     /// A line along a path.
     pub(super) fn path(&mut self, path: &str, width: f64, paint: Paint, dashes: &str) {
         let dashes = match dashes {

@@ -28,6 +28,9 @@ pub(super) use text::{clean, escaped};
 /// Of every chart, in CSS pixels: what a phone of 360 has room for.
 pub(super) const WIDTH: f64 = 340.0;
 
+/// Rows of a chart: a sheet of paper has room for them, with their axes and notes.
+const HIGHEST: usize = 16;
+
 /// One chart.
 pub(super) struct Chart {
     /// What it shows: the step and the figure. It is not drawn.
@@ -54,7 +57,7 @@ impl Chart {
 /// The figure that the suite's source printed, made again: its parts, side by side.
 pub(super) fn figure(report: &RunReport) -> Vec<Chart> {
     let panels = report.suite.figures.iter().flat_map(|figure| &figure.panels);
-    panels.filter_map(|panel| of_metric(report, &panel.step, &panel.metric, panel.title.clone())).collect()
+    panels.flat_map(|panel| of_metric(report, &panel.step, &panel.metric, &panel.title)).collect()
 }
 
 /// What each figure of [`figure`] is called, with its source.
@@ -66,18 +69,18 @@ pub(super) fn figure_title(report: &RunReport) -> Option<String> {
     Some(titles.collect::<Vec<_>>().join("; ")).filter(|title| !title.is_empty())
 }
 
-/// The ratio of the time of every step to that of the baseline: a chart for each other configuration.
+/// The ratio of the time of every step to that of the baseline: charts for each other configuration.
 pub(super) fn overview(report: &RunReport) -> Vec<Chart> {
     let ids = report.configuration_ids();
     let others = ids.iter().enumerate().skip(1);
-    others.filter_map(|(at, id)| overview::chart(report, ids[0], id, at)).collect()
+    others.flat_map(|(at, id)| overview::charts(report, ids[0], id, at)).collect()
 }
 
 /// The headline figures of a step: time, space, CPU; those that were measured.
 pub(super) fn step(report: &RunReport, step: &str) -> Vec<Chart> {
     let title = |key: &str| format!("{step}: {}", metric::name(key));
     let charts = HEADLINE.iter().filter(|key| !is_zero(report, step, key));
-    charts.filter_map(|key| of_metric(report, step, key, title(key))).collect()
+    charts.flat_map(|key| of_metric(report, step, key, &title(key))).collect()
 }
 
 /// What a step wrote or read over its time, a line for each configuration; nothing where no series
@@ -94,12 +97,23 @@ fn is_zero(report: &RunReport, step: &str, key: &str) -> bool {
 }
 
 /// One figure of a step, of all configurations.
-fn of_metric(report: &RunReport, step: &str, key: &str, title: String) -> Option<Chart> {
+fn of_metric(report: &RunReport, step: &str, key: &str, title: &str) -> Vec<Chart> {
     let ids = report.configuration_ids();
-    let baseline = *ids.first()?;
+    let Some(baseline) = ids.first().copied() else { return vec![] };
     let each = ids.iter().map(|configuration| cells::Row { report, configuration, baseline, step });
     let rows: Vec<rows::Row> = each.enumerate().map(|(at, row)| row_of(&row, at, key)).collect();
-    rows::chart(title, key, baseline, &rows)
+    rows::charts(title, key, baseline, &rows)
+}
+
+/// Rows as a chart has room for them, each part below a title that tells which it is.
+fn parted<'a, T>(title: &str, rows: &'a [T]) -> Vec<(String, &'a [T])> {
+    let parts = rows.len().div_ceil(HIGHEST).max(1);
+    let title = |at: usize| match parts {
+        1 => title.to_owned(),
+        _ => format!("{title}, part {} of {parts}", at + 1),
+    };
+    let each = rows.len().div_ceil(parts).max(1);
+    rows.chunks(each).enumerate().map(|(at, rows)| (title(at), rows)).collect()
 }
 
 fn row_of<'a>(row: &cells::Row<'a>, at: usize, key: &str) -> rows::Row<'a> {

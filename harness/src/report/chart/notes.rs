@@ -34,11 +34,6 @@ impl Notes {
         });
         Self { samples: format!("{marks}{without}."), ratios: ratios.map(|text| format!("{text}.")) }
     }
-
-    pub(super) fn all(&self) -> String {
-        let parts = [Some(&self.samples), self.ratios.as_ref()];
-        parts.into_iter().flatten().cloned().collect::<Vec<_>>().join(" ")
-    }
 }
 
 /// `n = 6`, `n = 5 to 6`.

@@ -1,8 +1,9 @@
 //! The first look: every step of a configuration, by the ratio of its time to the baseline's.
 
 use super::colour::Paint;
-use super::rows::{Panel, Ratio};
-use super::{Chart, notes};
+use super::rows::{Panel, Ratio, ratio_scale};
+use super::scale::Scale;
+use super::{Chart, notes, parted};
 use crate::report::human;
 use crate::report::part::cells::{Row, told};
 use crate::report::part::verdict;
@@ -16,24 +17,28 @@ struct Found<'a> {
     judged: Option<&'a Estimate>,
 }
 
-/// Of a configuration at its place; nothing where no step has a ratio.
-pub(super) fn chart(report: &RunReport, baseline: &str, id: &str, at: usize) -> Option<Chart> {
+const AXIS: &str = "ratio of the time until synced, less is better";
+
+/// Of a configuration at its place, as many as it takes; none where no step has a ratio.
+pub(super) fn charts(report: &RunReport, baseline: &str, id: &str, at: usize) -> Vec<Chart> {
     let steps = report.steps();
     let rows = steps.iter().map(|step| Row { report, configuration: id, baseline, step: &step.name });
     let found: Vec<Found> = rows.filter_map(|row| found(&row)).collect();
-    if found.is_empty() {
-        return None;
-    }
-    let axis = "ratio of the time until synced, less is better";
     let note = note(&found);
-    let mut panel = Panel::default();
-    panel.ratio_rows(&found.iter().map(|one| one.row(at)).collect::<Vec<_>>());
-    panel.lines(axis, Paint::Text);
-    panel.lines(&note, Paint::Muted);
-    let told: Vec<_> = found.iter().map(|one| format!("{}: {}", one.step, one.text)).collect();
+    let rows: Vec<Ratio> = found.iter().map(|one| one.row(at)).collect();
+    let scale = ratio_scale(&rows);
     let title = format!("{id} to {baseline}: time until synced");
-    let text = format!("{title}, {axis}. {}. {note}", told.join("; "));
-    Some(panel.finish(title, text))
+    parted(&title, &rows).into_iter().map(|(title, rows)| chart(title, rows, &scale, &note)).collect()
+}
+
+fn chart(title: String, rows: &[Ratio], scale: &Scale, note: &str) -> Chart {
+    let mut panel = Panel::default();
+    panel.ratio_rows(rows, scale);
+    panel.lines(AXIS, Paint::Text);
+    panel.lines(note, Paint::Muted);
+    let told: Vec<_> = rows.iter().map(|one| format!("{}: {}", one.name, one.told)).collect();
+    let text = format!("{title}, {AXIS}. {}. {note}", told.join("; "));
+    panel.finish(title, text)
 }
 
 fn found<'a>(row: &Row<'a>) -> Option<Found<'a>> {

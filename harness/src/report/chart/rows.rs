@@ -10,7 +10,7 @@ use super::draw::{Drawing, Line, height, px};
 use super::notes::Notes;
 use super::scale::{LABEL, Scale, Tick, Unit, inwards, thinned, unit};
 use super::text::width;
-use super::{Chart, WIDTH, metric};
+use super::{Chart, HIGHEST, WIDTH, metric, parted};
 use crate::report::human;
 use crate::report::part::verdict;
 use crate::result::{Estimate, MARGIN};
@@ -40,26 +40,90 @@ const SPACE: f64 = 8.0;
 /// A dot at an end stays within the picture.
 const ENDS: [f64; 2] = [6.0, WIDTH - 6.0];
 
-/// The chart of one figure; nothing where no configuration has it.
-pub(super) fn chart(title: String, key: &str, baseline: &str, rows: &[Row]) -> Option<Chart> {
-    if rows.iter().all(|row| row.samples.is_empty()) {
-        return None;
+/// One figure: in one chart, or, where that is higher than a sheet of paper, in several, and the
+/// ratios in charts of their own. Nothing where no configuration has it.
+pub(super) fn charts(title: &str, key: &str, baseline: &str, rows: &[Row]) -> Vec<Chart> {
+    let Some(figure) = Figure::of(key, baseline, rows) else { return vec![] };
+    let ratios = ratios(rows);
+    if rows.len() + ratios.len() <= HIGHEST {
+        return vec![figure.chart(title.into(), rows, &ratios)];
     }
-    let all = || rows.iter().flat_map(|row| &row.samples).copied();
-    let scale = Scale::linear(all(), ENDS);
-    let unit = unit(key, scale.most());
-    let axis = metric::axis(key, &unit.name, all().any(|value| value < 0.0));
-    let notes = Notes::of(rows, baseline);
-    let mut panel = Panel::default();
-    panel.figures(rows, &scale, &unit);
-    panel.lines(&axis, Paint::Text);
-    panel.lines(&notes.samples, Paint::Muted);
-    if let Some(text) = &notes.ratios {
-        panel.ratios(rows, baseline);
-        panel.lines(text, Paint::Muted);
+    let lengths = parted(title, rows).into_iter().map(|(title, rows)| figure.chart(title, rows, &[]));
+    let title = format!("{title}, ratio to {baseline}");
+    let ratios = parted(&title, &ratios).into_iter().map(|(title, part)| figure.chart(title, &[], part));
+    lengths.chain(ratios).collect()
+}
+
+/// What its charts have in common.
+struct Figure<'a> {
+    baseline: &'a str,
+    axis: String,
+    scale: Scale,
+    unit: Unit,
+    /// The number of samples that most configurations have.
+    most: usize,
+    notes: Notes,
+    ratios: Scale,
+}
+
+impl<'a> Figure<'a> {
+    fn of(key: &str, baseline: &'a str, rows: &[Row]) -> Option<Self> {
+        let most = rows.iter().map(|row| row.samples.len()).max().filter(|most| *most > 0)?;
+        let all = || rows.iter().flat_map(|row| &row.samples).copied();
+        let scale = Scale::linear(all(), ENDS);
+        let unit = unit(key, scale.most());
+        let axis = metric::axis(key, &unit.name, all().any(|value| value < 0.0));
+        let notes = Notes::of(rows, baseline);
+        Some(Self { baseline, axis, scale, unit, most, notes, ratios: ratio_scale(&ratios(rows)) })
     }
-    let text = format!("{title}. {axis}. {}. {}", told(rows), notes.all());
-    Some(panel.finish(title, text))
+
+    /// Of some of its rows, and of some of its ratios.
+    fn chart(&self, title: String, rows: &[Row], ratios: &[Ratio]) -> Chart {
+        let mut panel = Panel::default();
+        let mut parts = vec![];
+        if !rows.is_empty() {
+            panel.figures(rows, self);
+            panel.lines(&self.axis, Paint::Text);
+            panel.lines(&self.notes.samples, Paint::Muted);
+            parts.extend([self.axis.clone(), told(rows), self.notes.samples.clone()]);
+        }
+        if let Some(note) = self.notes.ratios.as_ref().filter(|_| !ratios.is_empty()) {
+            let axis = format!("ratio to {}, with its 95 % interval", self.baseline);
+            panel.y += if rows.is_empty() { 0.0 } else { SPACE };
+            panel.lines(&axis, Paint::Text);
+            panel.ratio_rows(ratios, &self.ratios);
+            panel.lines(note, Paint::Muted);
+            // The rows tell of their ratios.
+            let each = ratios.iter().map(|one| format!("{}: {}", one.name, one.told)).collect::<Vec<_>>();
+            parts.extend(rows.is_empty().then(|| [axis, each.join("; ")]).into_iter().flatten());
+            parts.push(note.clone());
+        }
+        let text = sentences(&title, &parts);
+        panel.finish(title, text)
+    }
+}
+
+/// A title and what is said below it.
+fn sentences(title: &str, parts: &[String]) -> String {
+    let parts = [title].into_iter().chain(parts.iter().map(String::as_str));
+    let ended = parts.map(|part| if part.ends_with('.') { part.to_owned() } else { format!("{part}.") });
+    ended.collect::<Vec<_>>().join(" ")
+}
+
+/// The ratio of each to the baseline, with its interval.
+fn ratios<'a>(rows: &[Row<'a>]) -> Vec<Ratio<'a>> {
+    let judged = rows.iter().filter_map(|row| {
+        let ratio = row.judged?.ratio?;
+        let interval = verdict::interval(row.judged?).unwrap_or_default();
+        let told = format!("{} {interval}", human::ratio(ratio));
+        Some(Ratio { name: row.name, told, ratio, ci95: row.judged?.ci95, at: row.at })
+    });
+    judged.collect()
+}
+
+/// One for all, so that parts of a chart can be compared.
+pub(super) fn ratio_scale(rows: &[Ratio]) -> Scale {
+    Scale::by_ratio(rows.iter().flat_map(|row| row.ci95.into_iter().flatten().chain([row.ratio])), ENDS)
 }
 
 /// All rows in words.
@@ -93,13 +157,12 @@ pub(super) struct Panel {
 
 impl Panel {
     /// Names, figures, samples, and the axis.
-    fn figures(&mut self, rows: &[Row], scale: &Scale, unit: &Unit) {
+    fn figures(&mut self, rows: &[Row], figure: &Figure) {
         let mut tracks = vec![];
-        let most = rows.iter().map(|row| row.samples.len()).max();
         for row in rows {
             let ratio = row.ratio.as_ref().map(|ratio| format!("  {ratio}")).unwrap_or_default();
             // The number of all but a few is told once, below.
-            let fewer = !row.samples.is_empty() && Some(row.samples.len()) != most;
+            let fewer = !row.samples.is_empty() && row.samples.len() != figure.most;
             let n = if fewer { format!("  n = {}", row.samples.len()) } else { String::new() };
             self.heading(row.name, &format!("{}{ratio}{n}", row.text));
             if row.samples.is_empty() {
@@ -107,10 +170,10 @@ impl Panel {
                 continue;
             }
             tracks.push(self.y);
-            self.samples(row, scale);
+            self.samples(row, &figure.scale);
             self.y += TRACK + SPACE;
         }
-        self.axis(&scale.ticks(unit.factor), &tracks);
+        self.axis(&figure.scale.ticks(figure.unit.factor), &tracks);
     }
 
     /// A name at the left and what is told of it at the right.
@@ -150,9 +213,7 @@ impl Panel {
 
     /// The axis below all tracks, and its marks behind them.
     fn axis(&mut self, ticks: &[Tick], tracks: &[f64]) {
-        for y in tracks {
-            self.grid.rect([0.0, *y], [WIDTH, TRACK], Paint::Track);
-        }
+        self.grid.bands(tracks, [0.0, WIDTH], TRACK, Paint::Track);
         let marks = ticks.iter().flat_map(|tick| {
             tracks.iter().map(move |y| format!("M{} {}v{}", px(tick.at), px(*y), px(TRACK)))
         });
@@ -169,23 +230,8 @@ impl Panel {
         self.y += height(LABEL);
     }
 
-    /// The ratio of each to the baseline, with its interval.
-    fn ratios(&mut self, rows: &[Row], baseline: &str) {
-        self.y += SPACE;
-        self.lines(&format!("ratio to {baseline}, with its 95 % interval"), Paint::Text);
-        let judged = rows.iter().filter_map(|row| {
-            let ratio = row.judged?.ratio?;
-            let interval = verdict::interval(row.judged?).unwrap_or_default();
-            let told = format!("{} {interval}", human::ratio(ratio));
-            Some(Ratio { name: row.name, told, ratio, ci95: row.judged?.ci95, at: row.at })
-        });
-        self.ratio_rows(&judged.collect::<Vec<_>>());
-    }
-
     /// On a scale of their own: a line at ×1, and the margin of a verdict around it.
-    pub(super) fn ratio_rows(&mut self, rows: &[Ratio]) {
-        let all = rows.iter().flat_map(|row| row.ci95.into_iter().flatten().chain([row.ratio]));
-        let scale = Scale::by_ratio(all, ENDS);
+    pub(super) fn ratio_rows(&mut self, rows: &[Ratio], scale: &Scale) {
         let mut tracks = vec![];
         for row in rows {
             self.heading(row.name, &row.told);
@@ -202,10 +248,9 @@ impl Panel {
         }
         let (low, high, one) = (scale.at(1.0 / MARGIN), scale.at(MARGIN), px(scale.at(1.0)));
         self.axis(&scale.ticks(1.0), &tracks);
-        for y in tracks {
-            self.grid.rect([low, y], [high - low, TRACK], Paint::Band);
-            self.grid.path(&format!("M{one} {}v{}", px(y - 1.0), px(TRACK + 2.0)), 1.5, Paint::Muted, "none");
-        }
+        self.grid.bands(&tracks, [low, high], TRACK, Paint::Band);
+        let marks = tracks.iter().map(|y| format!("M{one} {}v{}", px(y - 1.0), px(TRACK + 2.0)));
+        self.grid.path(&marks.collect::<String>(), 1.5, Paint::Muted, "none");
     }
 
     /// A sentence, on as many lines as it takes.

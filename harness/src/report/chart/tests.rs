@@ -245,7 +245,45 @@ fn a_figure_that_is_missing_is_absent_and_never_0() {
 #[test]
 fn twelve_file_systems_in_fifty_steps_have_room() {
     let report = large(12, 50, |what, at| format!("{what}-{at}"));
-    assert_eq!(checked(&report), 11 + 50 * 3 + 3 + 1);
+    assert_eq!(checked(&report), 11 * 4 + 50 * 3 + 3 + 1, "51 steps at a glance are four sheets");
+}
+
+/// Between the margins of A4, below a heading.
+const SHEET: f64 = 1000.0;
+
+#[test]
+fn no_chart_is_higher_than_a_sheet_and_no_row_is_lost() {
+    let mut repeated = example::repeated();
+    let base = repeated.cases.iter().filter(|case| case.configuration.id == "btrfs").cloned();
+    let base: Vec<CaseResult> = base.collect();
+    for at in 2..40 {
+        repeated.cases.extend(base.iter().cloned().map(|mut case| {
+            case.configuration.id = format!("btrfs#{at}");
+            case.id = case.configuration.case_id(case.block);
+            case
+        }));
+    }
+    repeated.comparisons = crate::compare::within(&repeated);
+    for report in [&repeated, &large(12, 50, |what, at| format!("{what}-{at}"))] {
+        checked(report);
+        let highest = all(report).iter().map(|chart| chart.height).fold(0.0, f64::max);
+        assert!(highest < SHEET, "{highest}");
+    }
+    let charts = step(&repeated, "small-files");
+    let of_time = charts.iter().filter(|chart| chart.title.starts_with("small-files: time until synced"));
+    let texts: Vec<_> = of_time.flat_map(|chart| texts(&chart.body)).map(|text| text.shown).collect();
+    for id in repeated.configuration_ids() {
+        let times = texts.iter().filter(|text| *text == id).count();
+        let is_baseline = id == repeated.configuration_ids()[0];
+        let judged = repeated
+            .comparisons
+            .iter()
+            .any(|one| one.candidate == id && one.step == "small-files" && one.estimate.ci95.is_some());
+        assert_eq!(times, 1 + usize::from(judged && !is_baseline), "{id}");
+    }
+    assert!(
+        charts.iter().any(|chart| chart.title.contains("ratio to") && chart.title.ends_with("part 1 of 3"))
+    );
 }
 
 #[test]
