@@ -4,7 +4,7 @@
 //! repeat. What makes a run large is left out first, and said so; a page that nobody can open or send
 //! would be of no use.
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 
 use base64::engine::general_purpose::STANDARD;
 use base64::write::EncoderStringWriter;
@@ -12,7 +12,6 @@ use flate2::write::GzEncoder;
 use flate2::{Compression, GzBuilder};
 use serde::Serialize;
 
-use crate::report::json;
 use crate::result::RunReport;
 
 /// The link, and what is to be said of it.
@@ -65,14 +64,18 @@ fn lighter(report: &RunReport) -> RunReport {
     report
 }
 
+/// Compressed at once.
+const PIECE: usize = 64 << 10;
+
 /// `None` where it would be too long.
 fn address(report: &RunReport, room: usize) -> Option<String> {
-    let text = json::text(report).ok()?;
     let target = Limited { left: room, to: EncoderStringWriter::new(&STANDARD) };
     // Neither name nor time: the same run gives the same bytes.
-    let mut gzip: GzEncoder<_> = GzBuilder::new().write(target, Compression::default());
-    gzip.write_all(text.as_bytes()).ok()?;
-    let encoded = gzip.finish().ok()?.to.into_inner();
+    let gzip: GzEncoder<_> = GzBuilder::new().write(target, Compression::default());
+    // Piece by piece, so that what is too long ends early.
+    let mut pieces = BufWriter::with_capacity(PIECE, gzip);
+    serde_json::to_writer(&mut pieces, report).ok()?;
+    let encoded = pieces.into_inner().ok()?.finish().ok()?.to.into_inner();
     Some(format!("data:application/gzip;base64,{encoded}"))
 }
 
@@ -103,7 +106,7 @@ mod tests {
     use base64::Engine;
 
     use super::*;
-    use crate::report::example;
+    use crate::report::{example, json};
 
     fn unpacked(download: &Download) -> RunReport {
         let (_, encoded) = download.address.as_ref().unwrap().split_once("base64,").unwrap();
