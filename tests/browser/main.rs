@@ -131,7 +131,7 @@ fn equal<T: PartialEq + std::fmt::Debug>(found: &T, expected: &T) -> Checked {
 /// does not have is left out.
 const PARTS: [&[&str]; 11] = [
     &["The answer"],
-    &["The figure of the source", "At a glance"],
+    &["The figure of the source", "Every step at a glance"],
     &["Step by step"],
     &["Then and now"],
     &["Fairness ledger"],

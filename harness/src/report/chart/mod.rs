@@ -70,7 +70,11 @@ pub(super) fn figure_title(report: &RunReport) -> Option<String> {
 }
 
 /// The ratio of the time of every step to that of the baseline: charts for each other configuration.
+/// Of a single step, its own charts say the same.
 pub(super) fn overview(report: &RunReport) -> Vec<Chart> {
+    if report.steps().len() < 2 {
+        return vec![];
+    }
     let ids = report.configuration_ids();
     let others = ids.iter().enumerate().skip(1);
     others.flat_map(|(at, id)| overview::charts(report, ids[0], id, at)).collect()

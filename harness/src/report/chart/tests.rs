@@ -215,6 +215,14 @@ fn a_report_of_one_configuration_or_none_can_be_drawn() {
 }
 
 #[test]
+fn of_one_step_there_is_nothing_to_look_over() {
+    let mut report = example::repeated();
+    assert!(!overview(&report).is_empty());
+    report.cases.iter_mut().for_each(|case| case.steps.truncate(1));
+    assert!(overview(&report).is_empty());
+}
+
+#[test]
 fn what_was_not_verified_is_not_drawn() {
     let mut report = with_figure();
     for case in &mut report.cases {
