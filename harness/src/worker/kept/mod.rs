@@ -97,7 +97,7 @@ impl Folder {
     fn script(&self, spec: &CaseSpec, case: &CaseResult) -> Result<()> {
         let Some(filesystem) = by_name(&spec.configuration.filesystem) else { return Ok(()) };
         let name = "repeat.sh";
-        let configuration = self.mkfs_configuration(&script::mkfs(spec, case, filesystem))?;
+        let configuration = self.mkfs_configuration(&script::mkfs(spec, filesystem))?;
         self.text(name, &script::text(spec, case, filesystem, configuration.as_deref()))?;
         let path = self.0.join(name);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).cannot(|| "mark the script".into())

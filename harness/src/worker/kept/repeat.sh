@@ -27,8 +27,18 @@ if [ "${1:-}" = --kept ]; then
     image=image.img
 fi
 
+# A device goes a moment after its last user; until then btrfs may take it for one that has the same
+# UUID.
+detach() {
+    exec 9<&-
+    for _ in $(seq 50); do
+        if [ -z "$(losetup --associated "$image")" ]; then break; fi
+        sleep 0.1
+    done
+}
 finish() {
     if mountpoint -q mnt; then umount mnt; fi
+    detach
     if [ -d mnt ]; then rmdir mnt; fi
     rm -f again.img
 }
@@ -49,6 +59,8 @@ if [ -z "$read_only" ]; then
 fi
 attach
 if [ -z "$read_only" ]; then
+    # Of its own: what was kept may be attached still, and one UUID cannot be there twice.
+    uuid=$(cat /proc/sys/kernel/random/uuid)
     @MKFS@
 fi
 mkdir -p mnt
@@ -56,7 +68,7 @@ if [ -z "$read_only" ]; then
     mount_it
 elif ! mount_it; then
     echo "It cannot be mounted as it is. Trying a copy, where the log can be replayed." >&2
-    exec 9<&-
+    detach
     cp --sparse=always "$image" again.img
     image=again.img
     read_only=

@@ -15,11 +15,12 @@ pub(super) const CONFIGURATION: &str = "mkfs.conf";
 /// Stands for the device, whose number is another one each time.
 const DEVICE: &str = "$device";
 
+/// Stands for the UUID, which is new each time: two file systems of one UUID on a machine are refused.
+const UUID: &str = "UUID-OF-THIS-FILE-SYSTEM";
+
 /// As the case ran it.
-pub(super) fn mkfs(spec: &CaseSpec, case: &CaseResult, filesystem: &dyn Filesystem) -> Invocation {
-    let options = spec.mkfs_options();
-    let uuid = case.uuid.clone().unwrap_or(options.uuid);
-    filesystem.mkfs(Path::new(DEVICE), &MkfsOptions { uuid, ..options })
+pub(super) fn mkfs(spec: &CaseSpec, filesystem: &dyn Filesystem) -> Invocation {
+    filesystem.mkfs(Path::new(DEVICE), &MkfsOptions { uuid: UUID.into(), ..spec.mkfs_options() })
 }
 
 /// The script. `variable` names the copied file to mkfs.
@@ -41,7 +42,7 @@ pub(super) fn text(
         ("@BYTES@", spec.image_size.0.to_string()),
         ("@SECTOR@", spec.logical_block_size.0.to_string()),
         ("@DIRECT_IO@", direct_io.to_owned()),
-        ("@MKFS@", format!("{variable}{}", line(&mkfs(spec, case, filesystem)))),
+        ("@MKFS@", format!("{variable}{}", line(&mkfs(spec, filesystem)))),
         ("@TYPE@", quoted(filesystem.name())),
         ("@OPTIONS@", quoted(&mount_options(spec, filesystem))),
         ("@FSCK@", fsck.map_or_else(|| "true".into(), |fsck| line(&fsck))),
@@ -82,7 +83,11 @@ fn comment(text: &str) -> String {
 }
 
 fn line(invocation: &Invocation) -> String {
-    let word = |word: String| if word == DEVICE { format!("\"{DEVICE}\"") } else { quoted(&word) };
+    let word = |word: String| match (word == DEVICE, quoted(&word)) {
+        (true, _) => format!("\"{DEVICE}\""),
+        (false, quoted) if quoted.starts_with('\'') => quoted.replace(UUID, "'\"$uuid\"'"),
+        (false, plain) => plain.replace(UUID, "\"$uuid\""),
+    };
     invocation.words().into_iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
@@ -128,6 +133,7 @@ mod tests {
             let field = |word: &str| word.starts_with(|sign: char| sign.is_ascii_uppercase());
             assert!(!script.split('@').skip(1).any(field), "{script}");
             assert!(script.lines().all(|line| !line.starts_with("rm -rf")), "{script}");
+            assert!(script.contains("\"$uuid\"") && !script.contains(UUID), "{script}");
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("repeat.sh");
             std::fs::write(&path, &script).unwrap();
