@@ -277,6 +277,24 @@ mod tests {
     }
 
     #[test]
+    fn all_that_was_said_of_a_device_is_told_without_what_was_said_of_others() {
+        let log = with(&[
+            "6,1,1,-;loop0: detected capacity change from 0 to 2097152\n SUBSYSTEM=block\n",
+            "6,2,1,-;XFS (loop10): Ending clean mount\n",
+            "6,3,1,-;EXT4-fs (loop0): mounted filesystem 32cb0f1f r/w\n",
+            "3,4,1,-;loop0: writeback error on inode 131\n",
+            "6,5,1,-;usb 1-1: new device\n",
+        ]);
+        let told = [
+            "loop0: detected capacity change from 0 to 2097152",
+            "EXT4-fs (loop0): mounted filesystem 32cb0f1f r/w",
+            "loop0: writeback error on inode 131",
+        ];
+        assert_eq!(log.about("loop0"), told);
+        assert_eq!(log.about("loop1"), [""; 0]);
+    }
+
+    #[test]
     fn lost_records_are_not_clean_but_a_fault_that_was_seen_stays_one() {
         let mut log = with(&[]);
         log.incomplete = true;
