@@ -20,7 +20,7 @@ use fsduel_harness::units;
 use fsduel_harness::{claim, compare, fs, measure, report, worker, workload};
 
 use crate::builtin::SUITES;
-use crate::cli::{DirectIo, DoctorArguments, Keep, RunArguments, Shared};
+use crate::cli::{Backend, DirectIo, DoctorArguments, Keep, RunArguments, Shared};
 use crate::{describe, source};
 
 pub use fsduel_harness::case::Store;
@@ -274,6 +274,15 @@ fn options(shared: &Shared) -> Options {
         }),
         preallocate: place.preallocate.then_some(true),
         overcommit: place.overcommit.then_some(true),
+        memory: place.memory,
+        backend: place.backend.map(|backend| match backend {
+            Backend::Auto => case::Backend::Auto,
+            Backend::Host => case::Backend::Host,
+            Backend::Vm => case::Backend::Vm,
+            Backend::Directory => case::Backend::Directory,
+        }),
+        kernels: place.kernels.clone(),
+        device: place.device.clone(),
         require_all: shared.results.require_all,
         strict: shared.results.strict,
     }

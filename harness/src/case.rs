@@ -1,5 +1,7 @@
 //! What a worker is told, and what it tells: one case as data, and events as JSON lines.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 use crate::fs::MkfsOptions;
@@ -11,14 +13,31 @@ use crate::workload::StepSpec;
 /// The phase that waits for others, so no time limit of ours holds for it.
 pub const QUIET: &str = "wait until the disk is quiet";
 
-/// Where images are.
+/// Where file systems are made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Store {
     /// A folder; images are unlinked files in it.
-    Directory(std::path::PathBuf),
+    Directory(PathBuf),
     /// Images are anonymous memory.
     Memory,
+    /// A whole disk, without an image: one that was given away, or that of a virtual machine.
+    Disk(PathBuf),
+}
+
+/// Where cases run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Backend {
+    /// On this machine where it allows it, else in a virtual machine.
+    #[default]
+    Auto,
+    /// On this machine, as root.
+    Host,
+    /// In a virtual machine of its own each.
+    Vm,
+    /// In a directory that exists; no file system is made.
+    Directory,
 }
 
 /// Whether the loop device bypasses the host's page cache.
@@ -72,6 +91,9 @@ pub struct CaseSpec {
     pub overcommit: bool,
     /// Whether the image gets a name at the end.
     pub keep: Keep,
+    /// What the work and its page cache may use of this machine's memory; all where nothing is said.
+    #[serde(default)]
+    pub memory: Option<Bytes>,
     /// Wait until device and store are quiet before the first step.
     pub quiet: bool,
     /// Decides every name, size, byte and order.
@@ -137,6 +159,39 @@ pub enum Event {
     StepEnded {
         /// What it came to.
         step: Box<StepResult>,
+    },
+    /// A virtual machine has come up; its first event.
+    Up {
+        /// `uname -r` there.
+        kernel: String,
+        /// Its monotonic clock.
+        clock_s: f64,
+    },
+    /// How far the step is, once a second: from where no memory is shared with the runner.
+    Done {
+        /// Operations of the step.
+        operations: u64,
+        /// Bytes of the step.
+        bytes: u64,
+        /// The monotonic clock there.
+        clock_s: f64,
+    },
+    /// The worker printed a line on its standard error, where the runner does not see that.
+    Said {
+        /// Without its end.
+        line: String,
+    },
+    /// What `--keep` wants of a case and only the worker has.
+    Left {
+        /// All that the checker printed.
+        fsck: String,
+        /// What the kernel said of the device.
+        kernel_log: String,
+    },
+    /// The worker has ended without a result.
+    Died {
+        /// `exit status 1`, `killed by SIGKILL`.
+        exit: String,
     },
     /// The case has ended; the last event.
     CaseEnded {

@@ -40,8 +40,10 @@ pub mod verify;
 pub mod workload;
 
 pub mod case;
+pub mod guest;
 pub mod runner;
 pub mod suite;
+pub mod vm;
 pub mod worker;
 
 pub mod claim;

@@ -115,6 +115,19 @@ pub enum DirectIo {
     Off,
 }
 
+/// Where cases run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Backend {
+    /// On this machine where it allows that; else, or with --kernel, in a virtual machine.
+    Auto,
+    /// On this machine, as root.
+    Host,
+    /// In a virtual machine, one for each case; needs QEMU, and no root.
+    Vm,
+    /// In a directory that exists: only `fsduel postmark`, without --fs.
+    Directory,
+}
+
 /// Where it runs.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Where it runs")]
@@ -128,6 +141,38 @@ pub struct Place {
     /// Whether the loop devices bypass the host's page cache [default: auto].
     #[arg(long, value_name = "WHEN", env = "FSDUEL_DIRECT_IO", hide_env_values = true)]
     pub direct_io: Option<DirectIo>,
+    /// Memory for the work and its page cache, as 512M.
+    ///
+    /// On this machine a cgroup limits them; a virtual machine has so much in all
+    /// [default there: 1GiB].
+    #[arg(long, value_name = "SIZE", value_parser = parts::size)]
+    #[arg(env = "FSDUEL_MEMORY", hide_env_values = true)]
+    pub memory: Option<Bytes>,
+    /// Where cases run [default: auto].
+    #[arg(long, value_name = "WHERE", env = "FSDUEL_BACKEND", hide_env_values = true)]
+    pub backend: Option<Backend>,
+    /// A kernel to boot in a virtual machine: a path, a .deb, or `host` (repeatable).
+    ///
+    /// With several, each file system runs on each kernel. The modules are found beside
+    /// the kernel: /lib/modules/RELEASE below the same root.
+    #[arg(long = "kernel", value_name = "PATH|host", env = "FSDUEL_KERNEL", hide_env_values = true)]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub kernels: Vec<String>,
+    /// Use a whole disk in place of images; all that is on it is lost.
+    ///
+    /// Name it again with --destroy-data. One that is mounted, has partitions or is
+    /// used in any other way is refused.
+    #[arg(long, value_name = "DISK", env = "FSDUEL_DEVICE", hide_env_values = true)]
+    #[arg(value_hint = ValueHint::FilePath, requires = "destroy_data")]
+    pub device: Option<PathBuf>,
+    /// The same disk again, to prove that it is meant.
+    #[arg(long, value_name = "DISK", env = "FSDUEL_DESTROY_DATA", hide_env_values = true)]
+    #[arg(value_hint = ValueHint::FilePath, requires = "device")]
+    pub destroy_data: Option<PathBuf>,
+    /// With --device: even where there is a file system on it.
+    #[arg(long, env = "FSDUEL_WIPE", hide_env_values = true, requires = "device")]
+    #[arg(value_parser = BoolishValueParser::new())]
+    pub wipe: bool,
     /// Allocate each image before its file system is made.
     #[arg(long, env = "FSDUEL_PREALLOCATE", hide_env_values = true)]
     #[arg(value_parser = BoolishValueParser::new())]

@@ -50,6 +50,7 @@ fn changed_byte(filesystem: &'static dyn Filesystem, workload: &str, parameters:
     enter_private_mounts().unwrap();
     let run_id = manifest::run_id();
     let mut scratch = Scratch::attach(&ScratchSpec {
+        disk: None,
         store: Some(lab.store().to_owned()),
         size: SIZE,
         preallocate: false,
@@ -97,7 +98,7 @@ fn read(scratch: &Scratch, workload: &dyn Workload) -> ReadBack {
 
 /// Find `needle` in the image, and change its first byte.
 fn flip(scratch: &Scratch, needle: &[u8]) {
-    let image = File::from(scratch.image().as_fd().try_clone_to_owned().unwrap());
+    let image = File::from(scratch.image().unwrap().as_fd().try_clone_to_owned().unwrap());
     let mut block = vec![0; 4096];
     let blocks = SIZE.0 / 4096;
     let found = (0..blocks).map(|number| number * 4096).find(|offset| {

@@ -55,6 +55,7 @@ pub fn mounted_in(
     let block_size = Bytes::kib(4);
     let run_id = run_id();
     let mut scratch = Scratch::attach(&ScratchSpec {
+        disk: None,
         store,
         size,
         preallocate: false,

@@ -30,9 +30,8 @@ struct Reading {
 
 impl Started for Reading {
     fn stop(&mut self, stop: Stop, target: &Target) -> Result<()> {
-        if stop == Stop::Unmounted {
-            let stat =
-                rustix::fs::fstat(target.made()?.image).cannot(|| "ask for the size of the image".into())?;
+        if let (Stop::Unmounted, Some(image)) = (stop, target.made()?.image) {
+            let stat = rustix::fs::fstat(image).cannot(|| "ask for the size of the image".into())?;
             self.allocated = u64::try_from(stat.st_blocks).ok().map(|blocks| blocks * BLOCK);
         }
         Ok(())

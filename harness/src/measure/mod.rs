@@ -115,8 +115,8 @@ pub struct Target<'a> {
 pub struct Made<'a> {
     /// Name of the loop device, such as `loop4`.
     pub device: &'a str,
-    /// The image.
-    pub image: BorrowedFd<'a>,
+    /// The image, where there is one.
+    pub image: Option<BorrowedFd<'a>>,
     /// Where the file system is mounted (not at [`Stop::Unmounted`]).
     pub mount: &'a Path,
     /// The file system.

@@ -3,6 +3,7 @@
 //! Nothing runs in parallel: kernel threads and the store's disk are shared by the whole machine,
 //! and their time could not be told apart. Several blocks repeat it, each in an order of its own.
 
+mod backend;
 mod blocks;
 mod clock;
 mod costs;
@@ -28,6 +29,7 @@ use crate::sys::counters::Done;
 use crate::sys::signal;
 use crate::units::duration_text;
 
+use backend::Host;
 use blocks::{Next, Schedule};
 
 pub use costs::{Costs, free_needed};
@@ -148,7 +150,7 @@ impl Run<'_> {
             None => {
                 let (id, order, total) = (spec.id(), spec.order, self.plan.cases_at_most());
                 (self.tell)(RunEvent::CaseBegun { id, order, total });
-                supervise::supervise(spec, self.plan.timeout, self.tell)
+                supervise::supervise(spec, &Host, self.plan.timeout, self.tell)
             }
         };
         CaseResult { started_s, ..case }

@@ -228,6 +228,7 @@ fn case_of(
         preallocate: resolved.preallocate,
         overcommit: resolved.overcommit,
         keep,
+        memory: resolved.memory,
         quiet: resolved.repeat.blocks() > 1,
         seed: resolved.seed,
         steps: resolved.steps.clone(),
@@ -245,6 +246,7 @@ fn store_info(store: &Store) -> Result<StoreInfo> {
             let state = scratch::store_info(folder)?;
             (folder.display().to_string(), state.filesystem, state.free)
         }
+        Store::Disk(disk) => (disk.display().to_string(), "none: a whole disk".into(), Bytes(u64::MAX)),
         Store::Memory => ("memory".into(), "memory".into(), manifest::memory_available()),
     };
     Ok(StoreInfo { path, filesystem, free_bytes: free.0 })

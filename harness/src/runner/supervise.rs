@@ -4,8 +4,8 @@
 //! with signals and time limits, so nothing has to be told while a step is timed.
 
 use std::fs::File;
-use std::io::{Read, Write};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::io::Read;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -14,12 +14,13 @@ use nix::sys::signal::Signal;
 use crate::case::{CaseSpec, Event, QUIET};
 use crate::error::{Cannot, Error, Result};
 use crate::result::{CaseResult, Reason, Status, StepResult};
-use crate::sys::counters::{Counters, Done, Shared};
+use crate::sys::counters::{Counters, Done};
 use crate::sys::signal;
-use crate::sys::spawn::{WorkerExit, WorkerProcess, spawn_worker};
-use crate::worker::{WORKER_ARGUMENT, kept};
+use crate::sys::spawn::{WorkerExit, WorkerProcess};
+use crate::worker::kept;
 
 use super::RunEvent;
+use super::backend::{self, Backend, Place, Started};
 use super::clock::{self, Clock, Turn};
 
 /// How often signals and time limits are looked at while the worker says nothing.
@@ -30,25 +31,25 @@ const SECOND: Duration = Duration::from_secs(1);
 /// Run one case in a worker.
 pub(super) fn supervise(
     spec: &CaseSpec,
+    backend: &dyn Backend,
     timeout: Option<Duration>,
     tell: &mut dyn FnMut(RunEvent),
 ) -> CaseResult {
     let mut watch = Watch::new(Clock::new(timeout, signal::count()));
-    let outcome =
-        start(spec).and_then(|(mut worker, counters)| match watch.follow(&mut worker, &counters, tell)? {
-            Some(exit) => Ok(exit),
-            None => {
-                worker.leave();
-                Err(Error::stopped("wait for the worker: it was killed, and the kernel still writes back"))
-            }
-        });
+    let (outcome, mut place) = match backend.start(spec) {
+        Ok(started) => watch.of(started, tell),
+        Err(error) => (Err(error), None),
+    };
     let mut case = match watch.case.take() {
         Some(case) => *case,
-        None => lost(spec, &mut watch, outcome),
+        None => lost(spec, &mut watch, place.as_deref(), outcome),
     };
     if case.status == Status::Stopped {
         let why = watch.clock.stopped.or_else(|| signal::seen().map(clock::signalled));
         (case.status, case.reason) = stopped_by(why);
+    }
+    if let Some(place) = &mut place {
+        place.finish(spec, &mut case);
     }
     if let Err(error) = kept::complete(spec, &mut case, &watch.said.kept) {
         case.verify.details.push(error.to_string());
@@ -70,19 +71,11 @@ fn stopped_by(why: Option<Reason>) -> (Status, Option<Reason>) {
     }
 }
 
-fn start(spec: &CaseSpec) -> Result<(WorkerProcess, Shared)> {
-    let (counters, memory) = Shared::new()?;
-    let number = memory.as_raw_fd().to_string();
-    let mut worker = spawn_worker(&["fsduel", WORKER_ARGUMENT, &number], memory.as_fd())?;
-    let mut line = serde_json::to_vec(spec).cannot(|| "write the case as JSON".into())?;
-    line.push(b'\n');
-    worker.input.write_all(&line).cannot(|| "tell the worker its case".into())?;
-    Ok((worker, counters))
-}
-
 /// What is known of a worker.
 struct Watch {
     clock: Clock,
+    /// Why its place gave it up.
+    given_up: Option<Reason>,
     steps: Vec<StepResult>,
     case: Option<Box<CaseResult>>,
     said: Said,
@@ -92,7 +85,32 @@ struct Watch {
 
 impl Watch {
     fn new(clock: Clock) -> Self {
-        Self { clock, steps: vec![], case: None, said: Said::default(), due: Instant::now() + SECOND }
+        Self {
+            clock,
+            given_up: None,
+            steps: vec![],
+            case: None,
+            said: Said::default(),
+            due: Instant::now() + SECOND,
+        }
+    }
+
+    /// Follow a worker to its end: how it ended, and what its place knows of it.
+    fn of(
+        &mut self,
+        started: Started,
+        tell: &mut dyn FnMut(RunEvent),
+    ) -> (Result<WorkerExit>, Option<Box<dyn Place>>) {
+        let Started { mut worker, spec, counters, mut place } = started;
+        let followed = backend::tell(&mut worker, &spec)
+            .and_then(|()| self.follow(&mut worker, &mut *place, counters.as_deref(), tell));
+        let exit = followed.and_then(|exit| {
+            exit.ok_or_else(|| {
+                worker.leave();
+                Error::stopped("wait for the worker: it was killed, and the kernel still writes back")
+            })
+        });
+        (exit, Some(place))
     }
 
     /// Take events until the worker has ended: how, or nothing where it was killed and the kernel
@@ -103,7 +121,8 @@ impl Watch {
     fn follow(
         &mut self,
         worker: &mut WorkerProcess,
-        counters: &Counters,
+        place: &mut dyn Place,
+        counters: Option<&Counters>,
         tell: &mut dyn FnMut(RunEvent),
     ) -> Result<Option<WorkerExit>> {
         let (mut lines, mut open) = (Lines::default(), true);
@@ -111,9 +130,15 @@ impl Watch {
             self.count(counters);
             self.said.hear(&mut worker.errors, tell)?;
             self.go_on(Instant::now(), tell);
+            if self.given_up.is_none()
+                && let Some(reason) = place.look(Instant::now())
+            {
+                self.given_up = Some(reason);
+                worker.signal(Signal::SIGKILL)?;
+            }
             match self.clock.look(Instant::now(), signal::seen(), signal::count()) {
                 Turn::Wait => {}
-                Turn::Stop => worker.signal(Signal::SIGTERM)?,
+                Turn::Stop => place.stop(worker)?,
                 Turn::Kill => worker.signal(Signal::SIGKILL)?,
                 Turn::Leave => return Ok(None),
             }
@@ -123,7 +148,7 @@ impl Watch {
             }
             if open {
                 open = lines.read(&mut worker.events)?;
-                self.take(&mut lines, tell)?;
+                self.take(&mut lines, place, tell)?;
             } else if let Some(exit) = worker.try_wait()? {
                 self.said.hear(&mut worker.errors, tell)?;
                 return Ok(Some(exit));
@@ -132,8 +157,8 @@ impl Watch {
     }
 
     /// Look how far the step is, where one runs.
-    fn count(&mut self, counters: &Counters) {
-        if let Some(done) = &mut self.clock.done {
+    fn count(&mut self, counters: Option<&Counters>) {
+        if let (Some(done), Some(counters)) = (&mut self.clock.done, counters) {
             *done = counters.read();
         }
     }
@@ -145,11 +170,20 @@ impl Watch {
         }
     }
 
-    fn take(&mut self, lines: &mut Lines, tell: &mut dyn FnMut(RunEvent)) -> Result<()> {
+    fn take(
+        &mut self,
+        lines: &mut Lines,
+        place: &mut dyn Place,
+        tell: &mut dyn FnMut(RunEvent),
+    ) -> Result<()> {
         while let Some(line) = lines.next() {
             let event = serde_json::from_slice(&line).cannot(|| "understand the worker".into())?;
             self.note(&event);
-            tell(RunEvent::Worker(event));
+            place.note(&event);
+            match event {
+                Event::Said { line } => self.said.line(line, tell),
+                event => tell(RunEvent::Worker(event)),
+            }
         }
         Ok(())
     }
@@ -164,6 +198,12 @@ impl Watch {
             Event::Phase { phase } => self.clock.begin(phase.clone(), Instant::now()),
             Event::StepEnded { step } => self.steps.push((**step).clone()),
             Event::CaseEnded { case } => self.case = Some(case.clone()),
+            Event::Done { operations, bytes, .. } => {
+                if let Some(done) = &mut self.clock.done {
+                    *done = Done { operations: *operations, bytes: *bytes };
+                }
+            }
+            Event::Up { .. } | Event::Said { .. } | Event::Left { .. } | Event::Died { .. } => {}
         }
     }
 }
@@ -183,14 +223,18 @@ impl Said {
     fn hear(&mut self, errors: &mut File, tell: &mut dyn FnMut(RunEvent)) -> Result<()> {
         while is_readable(errors.as_fd(), PollTimeout::ZERO)? && self.lines.read(errors)? {}
         while let Some(line) = self.lines.next() {
-            let line = String::from_utf8_lossy(&line);
-            self.kept.push_str(&line);
-            tell(RunEvent::Said(line.trim_end().to_owned()));
+            self.line(String::from_utf8_lossy(&line).trim_end().to_owned(), tell);
         }
+        Ok(())
+    }
+
+    fn line(&mut self, line: String, tell: &mut dyn FnMut(RunEvent)) {
+        self.kept.push_str(&line);
+        self.kept.push('\n');
+        tell(RunEvent::Said(line));
         let more = self.kept.len().saturating_sub(KEPT);
         let from = (more..=self.kept.len()).find(|at| self.kept.is_char_boundary(*at)).unwrap_or(0);
         self.kept.drain(..from);
-        Ok(())
     }
 }
 
@@ -231,16 +275,19 @@ fn is_readable(file: BorrowedFd, wait: PollTimeout) -> Result<bool> {
 }
 
 /// The result of a case whose worker did not live to tell it.
-fn lost(spec: &CaseSpec, watch: &mut Watch, outcome: Result<WorkerExit>) -> CaseResult {
+fn lost(
+    spec: &CaseSpec,
+    watch: &mut Watch,
+    place: Option<&dyn Place>,
+    outcome: Result<WorkerExit>,
+) -> CaseResult {
     let steps = std::mem::take(&mut watch.steps);
     let mut case = CaseResult { steps, ..CaseResult::planned(spec) };
-    let (status, reason) = match outcome {
-        Err(error) => (Status::Error, Reason::from(&error)),
-        Ok(exit) => {
-            let at = watch.clock.at();
-            let text = format!("the worker died before it could tell its result ({exit}), at {at}");
-            (Status::Error, Reason { code: Reason::WORKER_DIED.into(), text, next: None })
-        }
+    let (status, reason) = match (watch.given_up.take(), outcome, place) {
+        (Some(reason), ..) => (Status::Error, reason),
+        (None, Ok(exit), Some(place)) => place.lost(exit, &watch.clock.at(), &watch.said.kept),
+        (None, Ok(exit), None) => backend::died(exit, &watch.clock.at()),
+        (None, Err(error), _) => (Status::Error, Reason::from(&error)),
     };
     case.status = if watch.clock.stopped.is_some() { Status::Stopped } else { status };
     case.reason = Some(reason);
@@ -252,6 +299,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::runner::backend::Here;
 
     fn spec() -> CaseSpec {
         serde_json::from_value(json!({
@@ -279,8 +327,8 @@ mod tests {
         watch.note(&event(json!({ "event": "step_begun", "step": "fill", "total_count": null })));
         let counters = Counters::default();
         counters.add(1 << 20);
-        watch.count(&counters);
-        let case = lost(&spec(), &mut watch, Ok(WorkerExit::Signal(9)));
+        watch.count(Some(&counters));
+        let case = lost(&spec(), &mut watch, None, Ok(WorkerExit::Signal(9)));
         assert_eq!((case.status, case.steps.len()), (Status::Error, 1));
         let reason = case.reason.unwrap();
         assert_eq!(reason.code, Reason::WORKER_DIED);
@@ -312,7 +360,7 @@ mod tests {
         let mut watch = Watch::new(Clock::new(limit, 0));
         watch.note(&event(json!({ "event": "phase", "phase": "detach" })));
         let begun = Instant::now();
-        let exit = watch.follow(&mut closed_but_alive(), &Counters::default(), &mut |_| {}).unwrap();
+        let exit = watch.follow(&mut closed_but_alive(), &mut Here, None, &mut |_| {}).unwrap();
         assert_eq!(exit, Some(WorkerExit::Signal(Signal::SIGTERM as i32)));
         assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
         assert_eq!(watch.clock.stopped.unwrap().code, Reason::TIMEOUT);
@@ -322,7 +370,7 @@ mod tests {
     fn a_worker_that_was_killed_after_a_stop_is_stopped() {
         let mut watch = Watch::new(Clock::new(None, 0));
         watch.clock.stopped = Some(clock::signalled(Signal::SIGTERM));
-        let case = lost(&spec(), &mut watch, Ok(WorkerExit::Signal(9)));
+        let case = lost(&spec(), &mut watch, None, Ok(WorkerExit::Signal(9)));
         assert_eq!(case.status, Status::Stopped);
     }
 
@@ -336,7 +384,7 @@ mod tests {
 
     #[test]
     fn a_worker_that_could_not_start_is_an_error() {
-        let case = lost(&spec(), &mut Watch::new(Clock::new(None, 0)), Err(Error::new("start")));
+        let case = lost(&spec(), &mut Watch::new(Clock::new(None, 0)), None, Err(Error::new("start")));
         assert_eq!(case.status, Status::Error);
     }
 
@@ -347,11 +395,11 @@ mod tests {
         watch.note(&event(json!({ "event": "step_begun", "step": "fill", "total_count": null })));
         counters.add(100);
         for tenth in 0..20 {
-            watch.count(&counters);
+            watch.count(Some(&counters));
             watch.go_on(begun + SECOND + Duration::from_millis(100 * tenth), &mut |event| told.push(event));
         }
         watch.note(&event(json!({ "event": "phase", "phase": "read back" })));
-        watch.count(&counters);
+        watch.count(Some(&counters));
         watch.go_on(begun + 4 * SECOND, &mut |event| told.push(event));
         let done: Vec<_> = told
             .iter()

@@ -1,20 +1,17 @@
 //! An image as a block device, from one `LOOP_CONFIGURE` to the last descriptor.
 //!
 //! The device is auto-clearing from its first moment, and one plain descriptor of ours keeps it
-//! over mkfs, mounts and checks. So it goes when we close that descriptor, or die. The descriptor
-//! is read-only: kernels built without `CONFIG_BLK_DEV_WRITE_MOUNTED` refuse to mount a device
-//! that is open for writing.
+//! over mkfs, mounts and checks. So it goes when we close that descriptor, or die.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use loopdev::LoopControl;
 use nix::errno::Errno;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
-use super::holders;
+use super::device::{held, keep_open};
 use super::image::Image;
 use super::retry::{PATIENCE, retry};
 use crate::error::{Cannot, Error, Kind, Result};
@@ -66,7 +63,7 @@ impl LoopDevice {
     /// Exchange the descriptor for the keeper, and read what the kernel made of our wishes.
     fn read_back(device: Configured, image: &Image, options: &LoopOptions) -> Result<Self> {
         let Configured { path, name, handle } = device;
-        let keeper = File::open(&path).cannot(|| format!("keep {} open", path.display()))?;
+        let keeper = keep_open(&path)?;
         drop(handle);
         let status = loop_ctl::status(&keeper).cannot(|| format!("read what {name} is"))?;
         if status.name != options.tag || status.flags & loop_ctl::AUTOCLEAR == 0 {
@@ -103,32 +100,6 @@ impl LoopDevice {
     #[must_use]
     pub fn info(&self) -> LoopInfo {
         self.info.clone()
-    }
-
-    /// Prove that no superblock lives on it, in any mount namespace: only then an exclusive open
-    /// succeeds. It is closed again at once, since it would make mkfs and mount fail.
-    ///
-    /// # Errors
-    ///
-    /// Something still uses the device, and is named.
-    pub fn assert_unmounted(&self) -> Result<()> {
-        let exclusive =
-            || OpenOptions::new().read(true).custom_flags(libc::O_EXCL).open(&self.path).map(drop);
-        retry(PATIENCE, |error| error.raw_os_error() == Some(Errno::EBUSY as i32), exclusive).map_err(
-            |cause| {
-                let held = held(&self.path);
-                Error::new(format!("prove that {} is unmounted ({held})", self.name)).because(cause)
-            },
-        )
-    }
-
-    /// Make the page cache forget this one device.
-    ///
-    /// # Errors
-    ///
-    /// The call fails.
-    pub fn drop_cache(&self) -> Result<()> {
-        loop_ctl::flush_buffers(&self.as_fd()).cannot(|| format!("drop the page cache of {}", self.name))
     }
 
     /// Let the device go, and prove that it went.
@@ -264,12 +235,6 @@ fn is_ours(path: &Path, name: &str, inode: u64, tag: &str) -> bool {
     }
     let status = File::open(path).map_err(|_| Errno::ENXIO).and_then(|device| loop_ctl::status(&device));
     status.is_ok_and(|status| status.name == tag && status.inode == inode)
-}
-
-/// Who has the device open or mounted, in a few words.
-fn held(path: &Path) -> String {
-    let number = path.metadata().map_or(0, |node| node.rdev());
-    holders::sentence(&holders::of_device(path, number))
 }
 
 #[cfg(test)]

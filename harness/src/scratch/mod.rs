@@ -8,6 +8,8 @@
 //! The caller is in a mount namespace of its own already: a worker, or a thread after
 //! [`enter_private_mounts`](crate::sys::namespace::enter_private_mounts).
 
+mod device;
+mod disk;
 pub mod holders;
 mod image;
 mod kept;
@@ -32,6 +34,8 @@ use crate::fs::Filesystem;
 use crate::sys::errno;
 use crate::units::Bytes;
 
+pub use device::Device;
+pub use disk::Disk;
 pub use image::Image;
 pub(crate) use kept::is_kept;
 pub use kept::{IMAGE, Kept, create_kept, find_kept, remove_kept};
@@ -46,6 +50,8 @@ use retry::{PATIENCE, retry};
 /// What a scratch device is made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScratchSpec {
+    /// A whole disk in place of an image; then nothing of the image is looked at.
+    pub disk: Option<PathBuf>,
     /// The folder for the image; none for memory.
     pub store: Option<PathBuf>,
     /// Size of the image, a multiple of the logical block size.
@@ -60,26 +66,29 @@ pub struct ScratchSpec {
     pub tag: String,
 }
 
-/// A loop device of ours, and what is mounted from it.
+/// A device of ours, and what is mounted from it.
 ///
 /// The order of the fields is the order in which they are dropped.
 #[derive(Debug)]
 pub struct Scratch {
     mount: Option<Mount>,
-    device: LoopDevice,
-    image: Image,
+    device: Device,
+    image: Option<Image>,
     place: Place,
 }
 
 impl Scratch {
-    /// Make an image and attach it.
+    /// Make an image and attach it; or take a whole disk.
     ///
     /// # Errors
     ///
-    /// See [`Image::create`], [`LoopDevice::attach`] and [`Place::new`]; or direct I/O was demanded
-    /// and the kernel did not grant it.
+    /// See [`Image::create`], [`LoopDevice::attach`], [`Disk::open`] and [`Place::new`]; or direct I/O
+    /// was demanded and the kernel did not grant it.
     pub fn attach(spec: &ScratchSpec) -> Result<Self> {
         let place = Place::new(spec.store.as_deref())?;
+        if let Some(disk) = &spec.disk {
+            return Ok(Self { mount: None, device: Device::Disk(Disk::open(disk)?), image: None, place });
+        }
         let image = Image::create(spec.store.as_deref(), spec.size, spec.preallocate)?;
         let options = LoopOptions {
             logical_block_size: spec.logical_block_size,
@@ -88,14 +97,13 @@ impl Scratch {
             node_folder: &place.node_folder()?,
         };
         let device = LoopDevice::attach(&image, &options)?;
-        let scratch = Self { mount: None, device, image, place };
-        if spec.direct_io == Some(true) && !scratch.device.info().direct_io {
+        if spec.direct_io == Some(true) && !device.info().direct_io {
             let doing = "use direct I/O on the loop device: the store does not allow it with this block size";
             return Err(
                 Error::environment(doing).next("use --direct-io auto, --block-size 4KiB or another --store")
             );
         }
-        Ok(scratch)
+        Ok(Self { mount: None, device: Device::Loop(device), image: Some(image), place })
     }
 
     /// Make a file system, and give back what the tool printed.
@@ -165,19 +173,19 @@ impl Scratch {
     pub fn go_cold(&self) -> Result<()> {
         self.device.assert_unmounted()?;
         self.device.drop_cache()?;
-        self.image.drop_cache()
+        self.image.as_ref().map_or(Ok(()), Image::drop_cache)
     }
 
     /// The device.
     #[must_use]
-    pub fn device(&self) -> &LoopDevice {
+    pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// The image.
+    /// The image; a disk has none.
     #[must_use]
-    pub fn image(&self) -> &Image {
-        &self.image
+    pub fn image(&self) -> Option<&Image> {
+        self.image.as_ref()
     }
 
     /// Take down mount, device, image and place, all of them whatever happens.

@@ -43,7 +43,9 @@ fn place(line: &mut Line, options: &Options, choices: &Choices) {
     if options.store.is_some() || choices.store != parse_store(DEFAULT_STORE) {
         match &choices.store {
             Store::Memory => line.option("--store", "memory"),
-            Store::Directory(folder) => line.option("--store", &folder.to_string_lossy()),
+            Store::Directory(folder) | Store::Disk(folder) => {
+                line.option("--store", &folder.to_string_lossy())
+            }
         }
     }
     if options.direct_io.is_some() || choices.direct_io != DirectIo::Auto {

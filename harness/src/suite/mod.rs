@@ -6,11 +6,12 @@
 //! a scale (part of the suite), by `--set`, and by the options of the command line, in this order;
 //! all end in one tree that one reader checks.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::case::{DirectIo, Store};
+use crate::case::{Backend, DirectIo, Store};
 use crate::claim::ClaimSpec;
 use crate::compare::Repeat;
 use crate::error::{Error, Result};
@@ -91,10 +92,28 @@ pub struct Options {
     pub preallocate: Option<bool>,
     /// `--overcommit`.
     pub overcommit: Option<bool>,
+    /// `--memory`.
+    pub memory: Option<Bytes>,
+    /// `--backend`.
+    pub backend: Option<Backend>,
+    /// `--kernel`, each as given.
+    pub kernels: Vec<String>,
+    /// `--device`.
+    pub device: Option<PathBuf>,
     /// `--require-all`.
     pub require_all: bool,
     /// `--strict`.
     pub strict: bool,
+}
+
+/// A kernel that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelChoice {
+    /// What its configurations are called after, as `6.1` in `btrfs@6.1`; from its release where nobody
+    /// says.
+    pub id: Option<String>,
+    /// `host`, the path of a kernel, or that of a Debian package.
+    pub path: String,
 }
 
 /// What is run, with every choice made.
@@ -126,6 +145,15 @@ pub struct Resolved {
     pub preallocate: bool,
     /// Go on although the store may fill up.
     pub overcommit: bool,
+    /// What the work may use: of this machine, or all that a virtual machine has.
+    pub memory: Option<Bytes>,
+    /// Where cases run, as asked for.
+    pub backend: Backend,
+    /// Kernels of virtual machines. Configurations name them by their place in this list (their
+    /// `environment`); empty where nothing was said.
+    pub kernels: Vec<KernelChoice>,
+    /// A whole disk to use in place of images.
+    pub device: Option<PathBuf>,
     /// Measured blocks.
     pub repeat: Repeat,
     /// No block begins that would not end within it.

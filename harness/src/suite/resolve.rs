@@ -12,8 +12,8 @@ use super::defaults::{
 };
 use super::document::{Data, Entry, Node, Place, Table};
 use super::model::{Filesystem, Model, Step};
-use super::{Known, Options, Places, Resolved, Suite, overrides, spec};
-use crate::case::{DirectIo, Store};
+use super::{KernelChoice, Known, Options, Places, Resolved, Suite, overrides, spec};
+use crate::case::{Backend, DirectIo, Store};
 use crate::compare::Repeat;
 use crate::error::{Error, Result};
 use crate::names::unknown;
@@ -126,6 +126,10 @@ impl Suite {
             direct_io: choices.direct_io,
             preallocate: choices.preallocate,
             overcommit: choices.overcommit,
+            memory: choices.memory,
+            backend: choices.backend,
+            kernels: kernels(&options.kernels),
+            device: options.device.clone(),
             repeat: choices.repeat,
             budget: choices.budget,
             timeout: choices.timeout,
@@ -138,6 +142,10 @@ impl Suite {
             steps,
         })
     }
+}
+
+fn kernels(given: &[String]) -> Vec<KernelChoice> {
+    given.iter().map(|path| KernelChoice { id: None, path: path.clone() }).collect()
 }
 
 fn step(step: &Step) -> StepSpec {
@@ -195,6 +203,8 @@ pub(super) struct Choices {
     pub(super) direct_io: DirectIo,
     pub(super) preallocate: bool,
     pub(super) overcommit: bool,
+    pub(super) memory: Option<Bytes>,
+    pub(super) backend: Backend,
     pub(super) require_all: bool,
     pub(super) strict: bool,
     pub(super) repeat: Repeat,
@@ -213,6 +223,8 @@ impl Choices {
             direct_io: line.direct_io.or(suite.direct_io).unwrap_or_default(),
             preallocate: line.preallocate.or(suite.preallocate).unwrap_or(false),
             overcommit: line.overcommit.or(suite.overcommit).unwrap_or(false),
+            memory: line.memory,
+            backend: line.backend.unwrap_or_default(),
             require_all: line.require_all || suite.require_all.unwrap_or(false),
             strict: line.strict || suite.strict.unwrap_or(false),
             repeat: line.repeat.or(suite.repeat).unwrap_or_default(),
@@ -239,7 +251,7 @@ impl Choices {
             "seed": self.seed.0.to_string(),
             "store": match &self.store {
                 Store::Memory => "memory".into(),
-                Store::Directory(folder) => folder.to_string_lossy(),
+                Store::Directory(place) | Store::Disk(place) => place.to_string_lossy(),
             },
             "direct_io": self.direct_io,
             "preallocate": self.preallocate,

@@ -1,4 +1,5 @@
-//! Starts the worker as process 1 of its own PID and mount namespace.
+//! Starts the worker as process 1 of its own PID and mount namespace; or another program, such as a
+//! virtual machine, that is bound to our life in the same way.
 //!
 //! `clone3` makes both namespaces before the first instruction of the child, so that no process of
 //! a worker ever exists outside them: when the worker dies, the kernel kills all below it, and the
@@ -15,6 +16,7 @@ use std::fs::File;
 use std::io::{Read, pipe};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStringExt;
+use std::path::Path;
 
 use nix::errno::Errno;
 use nix::sys::signal::Signal;
@@ -73,23 +75,79 @@ pub fn spawn_worker(argv: &[&str], inherited: BorrowedFd) -> Result<WorkerProces
     let (input_read, input) = pipe().cannot(|| "make a pipe to a worker".into())?;
     let (events, events_write) = pipe().cannot(|| "make a pipe from a worker".into())?;
     let (errors, errors_write) = pipe().cannot(|| "make a pipe from a worker".into())?;
+    let streams = [input_read.as_fd(), events_write.as_fd(), errors_write.as_fd()];
+    let program = Program {
+        path: Path::new("/proc/self/exe"),
+        argv,
+        streams,
+        inherited: &[inherited],
+        namespaces: true,
+    };
+    let pipes = [OwnedFd::from(input), OwnedFd::from(events), OwnedFd::from(errors)].map(File::from);
+    let (worker, failure) = start(&program, pipes)?;
+    drop((input_read, events_write, errors_write));
+    runs(worker, failure)
+}
+
+/// Start the program at `path`, which is not ours, in the namespaces of this process. What it is told
+/// and tells goes through `port`, one end of a pair of sockets of which it inherits the other, as it
+/// does the rest of `inherited`, under their own numbers. What it prints is read as its standard error.
+///
+/// Call it from the main thread, as [`spawn_worker`]. Returns once the program runs.
+///
+/// # Errors
+///
+/// It cannot be started.
+pub fn spawn_machine(
+    path: &Path,
+    argv: &[&str],
+    port: File,
+    inherited: &[BorrowedFd],
+) -> Result<WorkerProcess> {
+    let doing = || "make the pipes of a virtual machine".to_owned();
+    let nothing = File::open("/dev/null").cannot(doing)?;
+    let (errors, errors_write) = pipe().cannot(doing)?;
+    let input = port.try_clone().cannot(doing)?;
+    let streams = [nothing.as_fd(), errors_write.as_fd(), errors_write.as_fd()];
+    let program = Program { path, argv, streams, inherited, namespaces: false };
+    let (worker, failure) = start(&program, [input, port, OwnedFd::from(errors).into()])?;
+    drop(errors_write);
+    runs(worker, failure)
+}
+
+/// What is started, and how.
+struct Program<'a> {
+    path: &'a Path,
+    argv: &'a [&'a str],
+    /// Its standard input, output and error.
+    streams: [BorrowedFd<'a>; 3],
+    inherited: &'a [BorrowedFd<'a>],
+    /// In PID and mount namespaces of its own.
+    namespaces: bool,
+}
+
+/// Start it; also where it tells why it could not become another program.
+fn start(program: &Program, [input, events, errors]: [File; 3]) -> Result<(WorkerProcess, File)> {
     let (failure, failure_write) = pipe().cannot(|| "make a pipe from a worker".into())?;
-    let prepared = Prepared::new(argv)?;
+    let prepared = Prepared::new(program)?;
+    let inherited: Vec<RawFd> = program.inherited.iter().map(AsRawFd::as_raw_fd).collect();
     let child = Child {
-        stdin: input_read.as_raw_fd(),
-        stdout: events_write.as_raw_fd(),
-        stderr: errors_write.as_raw_fd(),
+        path: &prepared.path,
+        streams: program.streams.map(|stream| stream.as_raw_fd()),
         failure: failure_write.as_raw_fd(),
-        inherited: inherited.as_raw_fd(),
+        inherited: &inherited,
+        namespaces: program.namespaces,
         argv: &prepared.argv,
         envp: &prepared.envp,
     };
     let (pid, pidfd) = clone3(&child).map_err(refused)?;
-    drop((input_read, events_write, errors_write, failure_write));
-    let [input, events, errors] =
-        [OwnedFd::from(input), OwnedFd::from(events), OwnedFd::from(errors)].map(File::from);
-    let mut worker = WorkerProcess { input, events, errors, pidfd, pid, exit: None };
-    match told(OwnedFd::from(failure).into())? {
+    drop(failure_write);
+    let worker = WorkerProcess { input, events, errors, pidfd, pid, exit: None };
+    Ok((worker, OwnedFd::from(failure).into()))
+}
+
+fn runs(mut worker: WorkerProcess, failure: File) -> Result<WorkerProcess> {
+    match told(failure)? {
         None => Ok(worker),
         Some(error) => {
             worker.wait()?;
@@ -209,22 +267,24 @@ const STAGES: [&str; 6] = [
     "bind it to our life (prctl PR_SET_PDEATHSIG)",
     "give it a process group (setpgid)",
     "keep its mounts to itself (mount MS_SLAVE on /)",
-    "connect its pipes and memory (dup2, fcntl)",
+    "connect its pipes and files (dup2, fcntl)",
     "reset its signal mask (sigprocmask)",
-    "run /proc/self/exe (is /proc mounted?)",
+    "run its program (for a worker /proc/self/exe: is /proc mounted?)",
 ];
 
 /// Strings that must live until `execve`, and the null-terminated lists of pointers to them.
 struct Prepared {
     argv: Vec<*const c_char>,
     envp: Vec<*const c_char>,
+    path: CString,
     _strings: Vec<CString>,
 }
 
 impl Prepared {
-    fn new(argv: &[&str]) -> Result<Self> {
+    fn new(program: &Program) -> Result<Self> {
         let string = |bytes: Vec<u8>| CString::new(bytes).cannot(|| "pass a NUL byte to a worker".into());
-        let words = argv.iter().map(|word| string((*word).into())).collect::<Result<Vec<_>>>()?;
+        let path = string(program.path.as_os_str().as_encoded_bytes().to_vec())?;
+        let words = program.argv.iter().map(|word| string((*word).into())).collect::<Result<Vec<_>>>()?;
         let variables = std::env::vars_os()
             .map(|(name, value)| string([name.into_vec(), value.into_vec()].join(&b'=')))
             .collect::<Result<Vec<_>>>()?;
@@ -234,26 +294,27 @@ impl Prepared {
         let (argv, envp) = (pointers(&words), pointers(&variables));
         // Moved, not cloned: the pointers point into them.
         let strings = words.into_iter().chain(variables).collect();
-        Ok(Self { argv, envp, _strings: strings })
+        Ok(Self { argv, envp, path, _strings: strings })
     }
 }
 
 /// What the child needs; all of it made before the copy.
 struct Child<'a> {
-    stdin: RawFd,
-    stdout: RawFd,
-    stderr: RawFd,
+    path: &'a CStr,
+    streams: [RawFd; 3],
     failure: RawFd,
-    inherited: RawFd,
+    inherited: &'a [RawFd],
+    namespaces: bool,
     argv: &'a [*const c_char],
     envp: &'a [*const c_char],
 }
 
-/// Copy this process into new PID and mount namespaces. The copy never returns from here.
+/// Copy this process, into new PID and mount namespaces where that is asked for. The copy never returns from here.
 #[expect(unsafe_code, reason = "no crate has clone3")]
 fn clone3(child: &Child) -> std::result::Result<(i32, OwnedFd), Errno> {
     let mut pidfd: RawFd = -1;
-    let flags = libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::CLONE_PIDFD;
+    let namespaces = if child.namespaces { libc::CLONE_NEWPID | libc::CLONE_NEWNS } else { 0 };
+    let flags = namespaces | libc::CLONE_PIDFD;
     // SAFETY: all fields of clone_args are integers, for which zero is "not used".
     let mut arguments: libc::clone_args = unsafe { std::mem::zeroed() };
     arguments.flags = u64::try_from(flags).map_err(|_| Errno::EINVAL)?;
@@ -279,21 +340,24 @@ fn become_worker(child: &Child) -> ! {
     unsafe {
         step(child, 0, libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL));
         step(child, 1, libc::setpgid(0, 0));
-        let (none, slave) = (c"none".as_ptr(), libc::MS_REC | libc::MS_SLAVE);
-        step(child, 2, libc::mount(none, c"/".as_ptr(), std::ptr::null(), slave, std::ptr::null()));
-        step(child, 3, libc::dup2(child.stdin, 0));
-        step(child, 3, libc::dup2(child.stdout, 1));
-        step(child, 3, libc::dup2(child.stderr, 2));
+        if child.namespaces {
+            let (none, slave) = (c"none".as_ptr(), libc::MS_REC | libc::MS_SLAVE);
+            step(child, 2, libc::mount(none, c"/".as_ptr(), std::ptr::null(), slave, std::ptr::null()));
+        }
+        step(child, 3, libc::dup2(child.streams[0], 0));
+        step(child, 3, libc::dup2(child.streams[1], 1));
+        step(child, 3, libc::dup2(child.streams[2], 2));
         // What the caller of this program left open is none of the worker's business. Before
         // Linux 5.11 this fails, and the worker inherits it.
         let flag = libc::CLOSE_RANGE_CLOEXEC;
         libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, flag);
-        step(child, 3, libc::fcntl(child.inherited, libc::F_SETFD, 0));
+        for inherited in child.inherited {
+            step(child, 3, libc::fcntl(*inherited, libc::F_SETFD, 0));
+        }
         let mut mask: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut mask);
         step(child, 4, libc::sigprocmask(libc::SIG_SETMASK, &raw const mask, std::ptr::null_mut()));
-        let path: &CStr = c"/proc/self/exe";
-        step(child, 5, libc::execve(path.as_ptr(), child.argv.as_ptr(), child.envp.as_ptr()));
+        step(child, 5, libc::execve(child.path.as_ptr(), child.argv.as_ptr(), child.envp.as_ptr()));
         libc::_exit(127)
     }
 }
@@ -362,9 +426,17 @@ mod tests {
 
     #[test]
     fn lists_for_exec_end_in_null() {
-        let prepared = Prepared::new(&["fsduel", "worker"]).unwrap();
+        let nothing = File::open("/dev/null").unwrap();
+        let of = |argv| Program {
+            path: Path::new("/proc/self/exe"),
+            argv,
+            streams: [nothing.as_fd(); 3],
+            inherited: &[],
+            namespaces: false,
+        };
+        let prepared = Prepared::new(&of(&["fsduel", "worker"])).unwrap();
         assert_eq!(prepared.argv.len(), 3);
         assert!(prepared.argv[2].is_null() && prepared.envp.last().unwrap().is_null());
-        assert!(Prepared::new(&["a\0b"]).is_err());
+        assert!(Prepared::new(&of(&["a\0b"])).is_err());
     }
 }

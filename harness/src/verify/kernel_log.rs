@@ -35,20 +35,22 @@ const EXPECTED: [&str; 6] = [
 #[derive(Debug)]
 pub struct KernelLog {
     log: Result<Kmsg, Errno>,
-    /// All that it said of loop devices, the first [`KEPT`].
+    /// What the name of each device holds that may be asked about, as `loop`.
+    word: String,
+    /// All that it said of such devices, the first [`KEPT`].
     said: Vec<String>,
-    /// Faults of any loop device.
+    /// Faults of any such device.
     faults: Vec<String>,
     /// Records were lost, or are not kept.
     incomplete: bool,
 }
 
 impl KernelLog {
-    /// Listen from now on. Where the log cannot be read, that is remembered, and told by
+    /// Listen from now on to what is said of devices with `word` in their name. Where the log cannot be read, that is remembered, and told by
     /// [`finish`](Self::finish).
     #[must_use]
-    pub fn begin() -> Self {
-        Self { log: Kmsg::from_now(), said: vec![], faults: vec![], incomplete: false }
+    pub fn begin(word: String) -> Self {
+        Self { log: Kmsg::from_now(), word, said: vec![], faults: vec![], incomplete: false }
     }
 
     /// Read what came since.
@@ -67,7 +69,7 @@ impl KernelLog {
     }
 
     fn keep(&mut self, record: &str) {
-        if !record.contains("loop") {
+        if !record.contains(&self.word) {
             return;
         }
         if self.said.len() < KEPT {
@@ -180,7 +182,13 @@ mod tests {
 
     fn with(records: &[&str]) -> KernelLog {
         let nothing = std::fs::File::open("/dev/null").unwrap();
-        let mut log = KernelLog { log: Ok(nothing.into()), said: vec![], faults: vec![], incomplete: false };
+        let mut log = KernelLog {
+            log: Ok(nothing.into()),
+            word: "loop".into(),
+            said: vec![],
+            faults: vec![],
+            incomplete: false,
+        };
         records.iter().for_each(|record| log.keep(record));
         log
     }
@@ -325,7 +333,13 @@ mod tests {
 
     #[test]
     fn a_log_that_cannot_be_read_is_not_clean() {
-        let log = KernelLog { log: Err(Errno::EPERM), said: vec![], faults: vec![], incomplete: false };
+        let log = KernelLog {
+            log: Err(Errno::EPERM),
+            word: "loop".into(),
+            said: vec![],
+            faults: vec![],
+            incomplete: false,
+        };
         let (checked, told) = log.finish("loop0");
         assert_eq!(checked, Checked::NotChecked);
         assert_eq!(told, ["kernel log: not readable (EPERM)"]);

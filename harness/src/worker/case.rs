@@ -45,7 +45,7 @@ impl Case<'_> {
         let filesystem = fs::by_name(&self.spec.configuration.filesystem).ok_or_else(|| {
             Error::usage(format!("find a file system named {}", self.spec.configuration.filesystem))
         })?;
-        let mut log = KernelLog::begin();
+        let mut log = KernelLog::begin(log_word(&self.spec.store));
         self.tell.phase("attach");
         let mut scratch = Scratch::attach(&scratch_spec(self.spec)?)?;
         let watch = StoreWatch::new(store_folder(&self.spec.store), self.spec.preallocate);
@@ -109,7 +109,7 @@ impl Case<'_> {
 
     fn make(&mut self, filesystem: &dyn Filesystem, scratch: &Scratch) -> Result<()> {
         let device = scratch.device();
-        self.result.loop_device = Some(device.info());
+        self.result.loop_device = device.loop_info();
         self.tell.phase("mkfs");
         let options = self.spec.mkfs_options();
         let invocation = filesystem.mkfs(device.path(), &options);
@@ -195,11 +195,13 @@ impl Case<'_> {
             told => told.unwrap_or_default(),
         };
         let result = &mut self.result;
+        let Some(image) = scratch.image() else { return self.tell.left(fsck, said) };
         let mut fill = || -> Result<()> {
-            let Some(folder) = Folder::make(self.spec, scratch.device().tag())? else { return Ok(()) };
+            let tag = Tag::of_this_process(&self.spec.run_id)?.to_string();
+            let Some(folder) = Folder::make(self.spec, &tag)? else { return Ok(()) };
             // It is there from now on, even if the store has no room for all of it.
             result.kept = Some(folder.path().display().to_string());
-            folder.image(scratch.image())?;
+            folder.image(image)?;
             folder.text("fsck.txt", &fsck)?;
             folder.text("kernel.log", said)
         };
@@ -283,6 +285,10 @@ fn block_size(spec: &CaseSpec) -> Bytes {
 
 fn scratch_spec(spec: &CaseSpec) -> Result<ScratchSpec> {
     Ok(ScratchSpec {
+        disk: match &spec.store {
+            Store::Disk(disk) => Some(disk.clone()),
+            _ => None,
+        },
         store: store_folder(&spec.store),
         size: spec.image_size,
         preallocate: spec.preallocate,
@@ -296,10 +302,18 @@ fn scratch_spec(spec: &CaseSpec) -> Result<ScratchSpec> {
     })
 }
 
+/// What every name of a device holds that this case may get.
+fn log_word(store: &Store) -> String {
+    match store {
+        Store::Disk(disk) => disk.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        _ => "loop".into(),
+    }
+}
+
 fn store_folder(store: &Store) -> Option<std::path::PathBuf> {
     match store {
         Store::Directory(folder) => Some(folder.clone()),
-        Store::Memory => None,
+        Store::Memory | Store::Disk(_) => None,
     }
 }
 

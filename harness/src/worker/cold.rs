@@ -30,15 +30,17 @@ const SAMPLE: u64 = 16;
 pub(super) struct Cold {
     /// The image is in the cache because it is nowhere else; the manifest warns of it.
     image_is_memory: bool,
+    size: Bytes,
 }
 
 impl Cold {
     pub(super) fn new(spec: &CaseSpec) -> Result<Self> {
         let image_is_memory = match &spec.store {
             Store::Memory => true,
+            Store::Disk(_) => false,
             Store::Directory(folder) => scratch::store_info(folder)?.kind == StoreKind::Memory,
         };
-        Ok(Self { image_is_memory })
+        Ok(Self { image_is_memory, size: spec.image_size })
     }
 
     /// Drop the caches below the file system, which is not mounted, and prove that they are empty.
@@ -68,7 +70,7 @@ impl Cold {
     ///
     /// It holds more: an error of the environment.
     pub(super) fn check_mounted(&self, scratch: &Scratch) -> Result<()> {
-        let (device, most) = (pages(scratch.device())?, read_by_mount(scratch.image().size()));
+        let (device, most) = (pages(scratch.device())?, read_by_mount(self.size));
         if device <= most {
             return Ok(());
         }
@@ -77,7 +79,10 @@ impl Cold {
     }
 
     fn image_pages(&self, scratch: &Scratch) -> Result<u64> {
-        if self.image_is_memory { Ok(0) } else { pages(scratch.image()) }
+        match scratch.image() {
+            Some(image) if !self.image_is_memory => pages(image),
+            _ => Ok(0),
+        }
     }
 }
 

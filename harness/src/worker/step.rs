@@ -226,7 +226,7 @@ fn bytes_as_f64(bytes: Bytes) -> f64 {
 }
 
 fn target_of<'a>(scratch: &'a Scratch, mount: &'a Path, filesystem: &'static dyn Filesystem) -> Target<'a> {
-    let (device, image) = (scratch.device().name(), scratch.image().as_fd());
+    let (device, image) = (scratch.device().name(), scratch.image().map(AsFd::as_fd));
     Target { made: Some(Made { device, image, mount, filesystem }) }
 }
 

@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::path::PathBuf;
 
 use crate::error::{Error, Kind, Result};
-use crate::scratch::Scratch;
+use crate::scratch::{Image, Scratch};
 use crate::sys::statfs::statfs;
 use crate::units::Bytes;
 use crate::verify::kernel_log::KernelLog;
@@ -57,7 +57,7 @@ impl StoreWatch {
     /// It has: an error of the environment, with the sign that told.
     pub(super) fn check(&self, scratch: &Scratch, log: &mut KernelLog) -> Result<()> {
         self.glance(scratch, log);
-        scratch.image().check_unchanged()?;
+        scratch.image().map_or(Ok(()), Image::check_unchanged)?;
         let device = scratch.device().name();
         if let Some(words) = log.store_fault(device) {
             return Err(match words.contains("space") {
@@ -89,7 +89,8 @@ impl StoreWatch {
     ///
     /// It has not: an error of the environment.
     pub(super) fn holds(&self, scratch: &Scratch, written: Bytes) -> Result<()> {
-        let allocated = scratch.image().allocated()?;
+        let Some(image) = scratch.image() else { return Ok(()) };
+        let allocated = image.allocated()?;
         if allocated >= written {
             return Ok(());
         }
@@ -99,16 +100,17 @@ impl StoreWatch {
     }
 
     fn full(&self, scratch: &Scratch) -> Result<bool> {
-        if self.folder.is_none() {
-            return Ok(false);
+        match (&self.folder, scratch.image()) {
+            (Some(_), Some(image)) => Ok(statfs(image)?.free < FULL),
+            _ => Ok(false),
         }
-        Ok(statfs(scratch.image())?.free < FULL)
     }
 
     fn out_of_space(&self, scratch: &Scratch, sign: &str) -> Error {
         let place = self.folder.as_ref().map_or("memory".into(), |folder| folder.display().to_string());
-        let size = scratch.image().size();
-        let got = scratch.image().allocated().unwrap_or_default();
+        let (size, got) = scratch
+            .image()
+            .map_or((Bytes(0), Bytes(0)), |image| (image.size(), image.allocated().unwrap_or_default()));
         Error::environment(format!(
             "use what was measured: {place} ran out of space under the image ({sign}; the image of {size} got {got})"
         ))

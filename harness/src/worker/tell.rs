@@ -39,6 +39,11 @@ impl Tell {
         self.quietly(&Event::StepEnded { step: Box::new(step.clone()) });
     }
 
+    /// What `--keep` wants, where the image is not the worker's to keep.
+    pub(super) fn left(&mut self, fsck: String, kernel_log: &str) {
+        self.quietly(&Event::Left { fsck, kernel_log: kernel_log.to_owned() });
+    }
+
     pub(super) fn case_ended(&mut self, case: CaseResult) -> Result<()> {
         self.write(&Event::CaseEnded { case: Box::new(case) })
     }

@@ -18,6 +18,7 @@ const NEXT: &str = "choose another folder with --store";
 pub fn checks(store: &Store, image: Option<Bytes>) -> Vec<Check> {
     match store {
         Store::Directory(folder) => vec![room(folder, image), unlinked(folder), direct(folder)],
+        Store::Disk(_) => vec![],
         Store::Memory => vec![enough("store memory".into(), "memory", parts::memory_available(), image)],
     }
 }

@@ -1,0 +1,101 @@
+//! Where a case runs: how its worker is started there, what only that place sees, and why a worker
+//! that was lost was lost.
+//!
+//! All else is the same everywhere: [`supervise`](super::supervise) takes the same events from it.
+
+use std::fmt::Display;
+use std::io::Write;
+use std::os::fd::{AsFd, AsRawFd};
+use std::time::Instant;
+
+use nix::sys::signal::Signal;
+
+use crate::case::{CaseSpec, Event};
+use crate::error::{Cannot, Result};
+use crate::result::{CaseResult, Reason, Status};
+use crate::sys::counters::Shared;
+use crate::sys::spawn::{WorkerExit, WorkerProcess, spawn_worker};
+use crate::worker::WORKER_ARGUMENT;
+
+/// Somewhere that cases run.
+pub(super) trait Backend {
+    /// Start a worker for this case, which has not been told what the case is.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be started.
+    fn start(&self, spec: &CaseSpec) -> Result<Started>;
+}
+
+/// A worker that was started.
+pub(super) struct Started {
+    /// It waits for its case.
+    pub(super) worker: WorkerProcess,
+    /// The case as that place sees it.
+    pub(super) spec: CaseSpec,
+    /// How far its step is, where memory is shared with it; else it tells.
+    pub(super) counters: Option<Shared>,
+    /// What only that place knows.
+    pub(super) place: Box<dyn Place>,
+}
+
+/// What only the place of a case knows and can do.
+pub(super) trait Place {
+    /// Ask the worker to end in order.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be asked.
+    fn stop(&mut self, worker: &mut WorkerProcess) -> Result<()> {
+        worker.signal(Signal::SIGTERM)
+    }
+
+    /// The worker has told something.
+    fn note(&mut self, _event: &Event) {}
+
+    /// Why the worker is to be given up, where it shows no life.
+    fn look(&mut self, _now: Instant) -> Option<Reason> {
+        None
+    }
+
+    /// Why a worker ended without a result, at what it did; `said` is all that it printed.
+    fn lost(&self, exit: WorkerExit, at: &str, _said: &str) -> (Status, Reason) {
+        died(exit, at)
+    }
+
+    /// The case has ended, and its worker is gone: add what only this place knows.
+    fn finish(&mut self, _spec: &CaseSpec, _case: &mut CaseResult) {}
+}
+
+/// This machine: a worker in namespaces of its own.
+pub(super) struct Host;
+
+impl Backend for Host {
+    fn start(&self, spec: &CaseSpec) -> Result<Started> {
+        let (counters, memory) = Shared::new()?;
+        let number = memory.as_raw_fd().to_string();
+        let worker = spawn_worker(&["fsduel", WORKER_ARGUMENT, &number], memory.as_fd())?;
+        Ok(Started { worker, spec: spec.clone(), counters: Some(counters), place: Box::new(Here) })
+    }
+}
+
+pub(super) struct Here;
+
+impl Place for Here {}
+
+/// A worker that ended without a result.
+pub(super) fn died(exit: impl Display, at: &str) -> (Status, Reason) {
+    let text = format!("the worker died before it could tell its result ({exit}), at {at}");
+    (Status::Error, Reason { code: Reason::WORKER_DIED.into(), text, next: None })
+}
+
+/// Tell a worker its case.
+///
+/// # Errors
+///
+/// It does not listen.
+pub(super) fn tell(worker: &mut WorkerProcess, spec: &CaseSpec) -> Result<()> {
+    let mut line = serde_json::to_vec(spec).cannot(|| "write the case as JSON".into())?;
+    line.push(b'\n');
+    worker.input.write_all(&line).cannot(|| "tell the worker its case".into())
+}
