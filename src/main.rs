@@ -26,7 +26,7 @@ use cli::{Cli, Command};
 fn main() -> ExitCode {
     logger::start();
     // A measured case is this program again, in namespaces of its own.
-    if let Some(code) = parts::run_if_worker() {
+    if let Some(code) = parts::run_if_started_by_a_run() {
         std::process::exit(code);
     }
     let code = match Cli::try_parse() {

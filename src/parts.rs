@@ -34,8 +34,13 @@ pub use fsduel_harness::runner::{Forecast, RunEvent, free_needed};
 pub use fsduel_harness::scratch::{Found, Kept, find_kept, find_ours, free, remove_kept, store_info};
 pub use fsduel_harness::sys::counters::Done;
 pub use fsduel_harness::units::Bytes;
-pub use worker::run_if_worker;
 pub use workload::{Parameter, StepSpec, postmark};
+
+/// Be what a run has started this program as, if it has: a worker, or the inside of a virtual machine.
+pub fn run_if_started_by_a_run() -> Option<i32> {
+    fsduel_harness::guest::run_if_guest();
+    worker::run_if_worker()
+}
 
 /// A name, and what it means.
 pub struct Row {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// From the ground up. A module may import its own row and the rows above it in this list.
 const ROWS: [&[&str]; 9] = [
-    &["error", "names", "stats", "units"],
+    &["error", "lines", "names", "stats", "units"],
     &["command", "require", "sys"],
     &["content", "guard", "manifest", "ops", "result"],
     &["fs", "measure", "scratch", "verify", "workload"],

@@ -13,6 +13,9 @@ use crate::workload::StepSpec;
 /// The phase that waits for others, so no time limit of ours holds for it.
 pub const QUIET: &str = "wait until the disk is quiet";
 
+/// The phase that compares what a step left with what must exist; the first after the step's clock.
+pub const READ_BACK: &str = "read back";
+
 /// Where file systems are made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -17,6 +17,7 @@
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod error;
+mod lines;
 mod names;
 pub mod stats;
 pub mod units;

@@ -118,6 +118,14 @@ impl Reason {
     pub const HARNESS: &str = "harness";
     /// The worker ended without a result.
     pub const WORKER_DIED: &str = "worker_died";
+    /// The kernel of a virtual machine panicked.
+    pub const GUEST_PANIC: &str = "guest_panic";
+    /// A virtual machine showed no life any more.
+    pub const GUEST_HUNG: &str = "guest_hung";
+    /// A virtual machine ended before its case did.
+    pub const GUEST_ENDED: &str = "guest_ended";
+    /// The work needed more memory than it had.
+    pub const OUT_OF_MEMORY: &str = "out_of_memory";
     /// Something was asked for that makes no sense, such as a mount option.
     pub const USAGE: &str = "usage";
     /// Nothing is left to run.

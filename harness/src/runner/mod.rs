@@ -10,9 +10,11 @@ mod costs;
 pub mod directory;
 mod forecast;
 mod only_ours;
+mod place;
 mod plan;
 mod preflight;
 mod supervise;
+mod vm;
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -21,7 +23,7 @@ use crate::case::{CaseSpec, Event};
 use crate::claim;
 use crate::command;
 use crate::compare::{self, Repeat};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fs;
 use crate::guard::{Lock, Watch};
 use crate::result::{CaseResult, Environment, Reason, RunReport, Status, Warning};
@@ -29,7 +31,7 @@ use crate::sys::counters::Done;
 use crate::sys::signal;
 use crate::units::duration_text;
 
-use backend::Host;
+use backend::Backend;
 use blocks::{Next, Schedule};
 
 pub use costs::{Costs, free_needed};
@@ -72,7 +74,9 @@ pub enum RunEvent {
 pub fn run(plan: &Plan, tell: &mut dyn FnMut(RunEvent)) -> Result<RunReport> {
     signal::stop_on(&signal::ENDING)?;
     let (held, watch) = (Lock::hold(), Watch::begin());
-    let mut run = Run { plan, started: Instant::now(), report: head(plan), given_up: vec![], tell };
+    let (backends, environments) = plan.place.backends()?.into_iter().unzip();
+    let report = RunReport { environments: with_tools(plan, environments), ..head(plan) };
+    let mut run = Run { plan, backends, started: Instant::now(), report, given_up: vec![], tell };
     held.warn(&mut run.report.manifest.warnings);
     (run.tell)(RunEvent::RunBegun(Box::new(run.report.clone())));
     run.refuse();
@@ -88,6 +92,8 @@ pub fn run(plan: &Plan, tell: &mut dyn FnMut(RunEvent)) -> Result<RunReport> {
 /// A run that goes on.
 struct Run<'a> {
     plan: &'a Plan,
+    /// By environment.
+    backends: Vec<Box<dyn Backend>>,
     started: Instant,
     report: RunReport,
     /// Ids of configurations that fail every time.
@@ -150,7 +156,11 @@ impl Run<'_> {
             None => {
                 let (id, order, total) = (spec.id(), spec.order, self.plan.cases_at_most());
                 (self.tell)(RunEvent::CaseBegun { id, order, total });
-                supervise::supervise(spec, &Host, self.plan.timeout, self.tell)
+                let environment = usize::try_from(spec.configuration.environment).unwrap_or(usize::MAX);
+                match self.backends.get(environment) {
+                    Some(backend) => supervise::supervise(spec, &**backend, self.plan.timeout, self.tell),
+                    None => spec.not_run(Reason::from(&Error::new("find where the case runs"))),
+                }
             }
         };
         CaseResult { started_s, ..case }
@@ -213,20 +223,16 @@ fn restless(cases: &[CaseResult]) -> Option<Warning> {
 
 fn head(plan: &Plan) -> RunReport {
     RunReport {
-        environments: vec![host(plan)],
+        environments: with_tools(plan, plan.place.environments()),
         references: plan.references.clone(),
         ..RunReport::of(plan.run_id.clone(), plan.manifest.clone(), plan.info.clone())
     }
 }
 
-/// This machine as the place where cases run.
-fn host(plan: &Plan) -> Environment {
-    Environment {
-        backend: "host".into(),
-        kernel: plan.manifest.kernel.clone(),
-        tools: tool_versions(&plan.cases),
-        timings_comparable: true,
-    }
+/// Tools are this machine's everywhere: guests get copies.
+fn with_tools(plan: &Plan, environments: Vec<Environment>) -> Vec<Environment> {
+    let tools = tool_versions(&plan.cases);
+    environments.into_iter().map(|environment| Environment { tools: tools.clone(), ..environment }).collect()
 }
 
 fn tool_versions(cases: &[CaseSpec]) -> BTreeMap<String, String> {

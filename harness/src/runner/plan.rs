@@ -16,10 +16,12 @@ use crate::scratch;
 use crate::suite::Resolved;
 use crate::sys::signal;
 use crate::units::{Bytes, Seed};
+use crate::vm::Kernel;
 
 use super::blocks::Schedule;
 use super::costs::Costs;
 use super::only_ours;
+use super::place::Where;
 use super::preflight::{self, Work};
 
 /// A run before its start.
@@ -46,6 +48,7 @@ pub struct Plan {
     pub timeout: Option<Duration>,
     /// What it will cost.
     pub costs: Costs,
+    pub(super) place: Where,
     pub(super) seed: Seed,
     pub(super) claims: Vec<ClaimSpec>,
     pub(super) references: Vec<Reference>,
@@ -70,6 +73,7 @@ pub fn plan(resolved: Resolved, asked: &Asked) -> Result<Plan> {
     // Tools run from here on, and are not to outlive a Ctrl-C.
     signal::stop_on(&signal::ENDING)?;
     let run_id = manifest::run_id();
+    let place = Where::choose(resolved.backend, &resolved.kernels, resolved.memory)?;
     let store = store_info(&resolved.store)?;
     let (mut not_run, mut cases, mut works) = (BTreeMap::new(), vec![], vec![]);
     for (order, configuration) in (1..).zip(&resolved.configurations) {
@@ -77,7 +81,7 @@ pub fn plan(resolved: Resolved, asked: &Asked) -> Result<Plan> {
         only_ours::check(configuration)?;
         let work = Work::of(&resolved, configuration, filesystem)?;
         let case = case_of(&resolved, configuration, order, &run_id, asked.keep);
-        match cannot_run(filesystem, &resolved) {
+        match cannot_run(filesystem, &resolved, place.kernel(configuration.environment)) {
             Some(reason) => {
                 not_run.insert(configuration.id.clone(), reason);
             }
@@ -106,6 +110,7 @@ pub fn plan(resolved: Resolved, asked: &Asked) -> Result<Plan> {
         budget: resolved.budget,
         timeout: resolved.timeout,
         costs,
+        place,
         seed: resolved.seed,
         claims: resolved.claims,
         references: resolved.references,
@@ -132,13 +137,10 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// Root or loop devices are missing; a warning of a strict run; or the store is too small, with the
+    /// Root, loop devices or QEMU are missing; a warning of a strict run; or the store is too small, with the
     /// numbers.
     pub fn admit(&self) -> Result<()> {
-        let missing = require::check(&[Requirement::Root, Requirement::Loop]);
-        if let Some(first) = missing.first() {
-            return Err(all_missing("run here", &missing).next(first.next.clone()));
-        }
+        self.place.admit()?;
         self.refuse_warnings()?;
         let Some(case) = self.cases.first() else { return Ok(()) };
         if case.overcommit || self.not_run.len() == self.cases.len() {
@@ -179,9 +181,17 @@ fn by_name(configuration: &Configuration) -> Result<&'static dyn Filesystem> {
         .ok_or_else(|| Error::usage(format!("find a file system named {}", configuration.filesystem)))
 }
 
+/// What a file system lacks: on this machine, or where another kernel mounts it.
+fn lacks(filesystem: &dyn Filesystem, kernel: Option<&Kernel>) -> Vec<Missing> {
+    let mut requirements = filesystem.requirements();
+    let Some(kernel) = kernel else { return require::check(&requirements) };
+    requirements.retain(|requirement| matches!(requirement, Requirement::Tool { .. }));
+    kernel.lacks(filesystem.name()).into_iter().chain(require::check(&requirements)).collect()
+}
+
 /// Why a file system cannot run here; none of it is a fault of the plan.
-fn cannot_run(filesystem: &dyn Filesystem, resolved: &Resolved) -> Option<Reason> {
-    let missing = require::check(&filesystem.requirements());
+fn cannot_run(filesystem: &dyn Filesystem, resolved: &Resolved, kernel: Option<&Kernel>) -> Option<Reason> {
+    let missing = lacks(filesystem, kernel);
     if let Some(first) = missing.first() {
         let error = all_missing(&format!("run {}", filesystem.name()), &missing).next(first.next.clone());
         return Some(Reason { code: Reason::MISSING.into(), ..Reason::from(&error) });

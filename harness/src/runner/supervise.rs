@@ -4,7 +4,6 @@
 //! with signals and time limits, so nothing has to be told while a step is timed.
 
 use std::fs::File;
-use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
@@ -13,6 +12,7 @@ use nix::sys::signal::Signal;
 
 use crate::case::{CaseSpec, Event, QUIET};
 use crate::error::{Cannot, Error, Result};
+use crate::lines::Lines;
 use crate::result::{CaseResult, Reason, Status, StepResult};
 use crate::sys::counters::{Counters, Done};
 use crate::sys::signal;
@@ -238,28 +238,6 @@ impl Said {
     }
 }
 
-/// What came through a pipe and is not taken yet.
-#[derive(Default)]
-struct Lines {
-    pending: Vec<u8>,
-}
-
-impl Lines {
-    /// Read what is there; false at the end of the file.
-    fn read(&mut self, from: &mut impl Read) -> Result<bool> {
-        let mut buffer = vec![0; 64 << 10];
-        let count = from.read(&mut buffer).cannot(|| "listen to the worker".into())?;
-        self.pending.extend_from_slice(&buffer[..count]);
-        Ok(count > 0)
-    }
-
-    /// The next whole line.
-    fn next(&mut self) -> Option<Vec<u8>> {
-        let end = self.pending.iter().position(|byte| *byte == b'\n')?;
-        Some(self.pending.drain(..=end).collect())
-    }
-}
-
 /// Whether something is there to read, after a wait of at most [`LOOK`].
 fn readable(file: BorrowedFd) -> Result<bool> {
     is_readable(file, PollTimeout::from(LOOK))
@@ -334,16 +312,6 @@ mod tests {
         assert_eq!(reason.code, Reason::WORKER_DIED);
         assert!(reason.text.contains("SIGKILL"), "{}", reason.text);
         assert!(reason.text.ends_with("at step fill: 1 operations and 1 MiB were done"), "{}", reason.text);
-    }
-
-    #[test]
-    fn a_line_is_taken_when_it_is_whole_and_the_end_of_the_file_is_told() {
-        let mut lines = Lines::default();
-        assert!(lines.read(&mut b"one\ntw".as_slice()).unwrap());
-        assert_eq!((lines.next(), lines.next()), (Some(b"one\n".to_vec()), None));
-        assert!(lines.read(&mut b"o\n".as_slice()).unwrap());
-        assert_eq!(lines.next(), Some(b"two\n".to_vec()));
-        assert!(!lines.read(&mut b"".as_slice()).unwrap());
     }
 
     /// A worker that closes its end and then works for a minute.

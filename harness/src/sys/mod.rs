@@ -4,6 +4,7 @@ pub mod activity;
 pub mod block_stat;
 pub mod cache;
 pub mod caller;
+pub mod clock;
 pub mod counters;
 pub mod cpu_time;
 pub mod kmsg;

@@ -40,6 +40,13 @@ const ACCEPTED: &str = "write a number of bytes, or one with k, M, G, T (KiB, Mi
 pub struct Bytes(pub u64);
 
 impl Bytes {
+    /// As figures are stored. Exact up to 2^53: 8 PiB.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "nothing here is larger than 2^53 bytes")]
+    pub fn as_f64(self) -> f64 {
+        self.0 as f64
+    }
+
     /// 1024 bytes, `n` times.
     #[must_use]
     pub const fn kib(n: u64) -> Self {

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use nix::errno::Errno;
 
-use crate::case::CaseSpec;
+use crate::case::{CaseSpec, READ_BACK};
 use crate::command::{stop_flag, stop_requested};
 use crate::error::{Cannot, Error, Kind, Result};
 use crate::fs::Filesystem;
@@ -138,7 +138,7 @@ impl Bench<'_> {
         workload: &dyn Workload,
         worked: &mut Worked,
     ) -> Result<ReadBack> {
-        self.tell.phase("read back");
+        self.tell.phase(READ_BACK);
         self.mount_cold()?;
         let root = self.root()?;
         check_files(root.as_fd(), workload, self.spec.seed)?;
@@ -214,15 +214,10 @@ impl Bench<'_> {
         if let Some(recovered) = workload.recover(&mut real, self.spec.seed, &mut free)? {
             self.filled = Some(recovered.second_size);
             metrics.set("recovered_s", recovered.freed_s);
-            metrics.set("second_file_size_bytes", bytes_as_f64(recovered.second_size));
+            metrics.set("second_file_size_bytes", recovered.second_size.as_f64());
         }
         Ok(())
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a file of 2^53 bytes does not fit on a loop device")]
-fn bytes_as_f64(bytes: Bytes) -> f64 {
-    bytes.0 as f64
 }
 
 fn target_of<'a>(scratch: &'a Scratch, mount: &'a Path, filesystem: &'static dyn Filesystem) -> Target<'a> {

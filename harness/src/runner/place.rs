@@ -1,0 +1,128 @@
+//! Where the cases of a run will run: decided before the start, so that what is missing is told then.
+
+use crate::case::Backend as Asked;
+use crate::error::{Error, Result};
+use crate::require::{self, Missing, Requirement};
+use crate::result::Environment;
+use crate::suite::KernelChoice;
+use crate::units::Bytes;
+use crate::vm::{Kernel, Qemu};
+
+use super::backend::{Backend, Host};
+use super::vm::Vm;
+
+/// Where cases run.
+#[derive(Clone, Debug)]
+pub(super) enum Where {
+    /// On this machine.
+    Host,
+    /// In virtual machines: those of a configuration have the kernel with its number.
+    Vm { kernels: Vec<Kernel>, memory: Option<Bytes> },
+}
+
+impl Where {
+    /// What was asked for, and where that is open, what this machine can.
+    pub(super) fn choose(asked: Asked, kernels: &[KernelChoice], memory: Option<Bytes>) -> Result<Self> {
+        let vm = |kernels: &[KernelChoice]| Self::vm(kernels, memory);
+        match (asked, kernels) {
+            (Asked::Host, _) => Ok(Self::Host),
+            (Asked::Vm, []) => vm(&[host()]),
+            (Asked::Vm | Asked::Auto, [_, ..]) => vm(kernels),
+            (Asked::Auto, []) if host_lacks().is_empty() => Ok(Self::Host),
+            // What is missing is told before the start, with both ways out.
+            (Asked::Auto, []) => match Qemu::find().and_then(|_| vm(&[host()])) {
+                Ok(vm) => Ok(vm),
+                Err(_) => Ok(Self::Host),
+            },
+            (Asked::Directory, _) => Err(Error::usage("run a suite in a directory that exists")
+                .next("only `fsduel postmark CONFIG` does that, without --fs")),
+        }
+    }
+
+    fn vm(kernels: &[KernelChoice], memory: Option<Bytes>) -> Result<Self> {
+        let kernels = kernels.iter().map(|kernel| Kernel::find(&kernel.path)).collect::<Result<_>>()?;
+        Ok(Self::Vm { kernels, memory })
+    }
+
+    /// The kernel that mounts what configurations of this environment make; none for this machine's own.
+    pub(super) fn kernel(&self, environment: u32) -> Option<&Kernel> {
+        match self {
+            Self::Host => None,
+            Self::Vm { kernels, .. } => kernels.get(usize::try_from(environment).unwrap_or(usize::MAX)),
+        }
+    }
+
+    /// Refuse to start where this machine cannot.
+    ///
+    /// # Errors
+    ///
+    /// Root, loop devices or QEMU are missing; with what would do.
+    pub(super) fn admit(&self) -> Result<()> {
+        match self {
+            Self::Vm { .. } => Qemu::find().map(drop),
+            Self::Host => {
+                let missing = host_lacks();
+                let Some(first) = missing.first() else { return Ok(()) };
+                let texts: Vec<&str> = missing.iter().map(|missing| missing.text.as_str()).collect();
+                Err(Error::unavailable("run here").because(texts.join("; ")).next(ways_out(first)))
+            }
+        }
+    }
+
+    /// The places themselves, in the order of the environments of the report.
+    pub(super) fn backends(&self) -> Result<Vec<(Box<dyn Backend>, Environment)>> {
+        match self {
+            Self::Host => Ok(vec![(Box::new(Host), here())]),
+            Self::Vm { kernels, memory } => {
+                let vm = |kernel: &Kernel| -> Result<(Box<dyn Backend>, Environment)> {
+                    let vm = Vm::new(kernel.clone(), *memory)?;
+                    let environment = vm.environment();
+                    Ok((Box::new(vm), environment))
+                };
+                kernels.iter().map(vm).collect()
+            }
+        }
+    }
+
+    /// As the report says before the places were tried.
+    pub(super) fn environments(&self) -> Vec<Environment> {
+        match self {
+            Self::Host => vec![here()],
+            Self::Vm { kernels, .. } => kernels
+                .iter()
+                .map(|kernel| crate::vm::Accelerator::Kvm.environment(&kernel.release))
+                .collect(),
+        }
+    }
+}
+
+/// This machine's own kernel, to boot.
+fn host() -> KernelChoice {
+    KernelChoice { id: None, path: "host".into() }
+}
+
+fn host_lacks() -> Vec<Missing> {
+    require::check(&[Requirement::Root, Requirement::Loop])
+}
+
+/// This machine as it should be; or a virtual one, and what that lacks.
+fn ways_out(missing: &Missing) -> String {
+    let vm = match Qemu::find() {
+        Ok(_) => "--backend vm --kernel PATH needs no root".to_owned(),
+        Err(error) => format!(
+            "in a virtual machine, which needs no root: {}, then --backend vm --kernel PATH",
+            error.next_step().unwrap_or("install QEMU")
+        ),
+    };
+    format!("{}; or {vm}", missing.next)
+}
+
+/// This machine as the place where cases run.
+fn here() -> Environment {
+    Environment {
+        backend: "host".into(),
+        kernel: rustix::system::uname().release().to_string_lossy().into_owned(),
+        tools: Default::default(),
+        timings_comparable: true,
+    }
+}

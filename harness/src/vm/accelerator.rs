@@ -1,0 +1,51 @@
+//! Who runs the instructions of a guest: the processor itself through KVM, or QEMU's emulator.
+//!
+//! That `/dev/kvm` is there proves nothing: nested virtualisation may refuse, abort or hang. So a trial
+//! boot decides, with a time limit.
+
+use std::fs::File;
+
+use crate::result::Environment;
+
+/// Who runs the instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accelerator {
+    /// The processor.
+    Kvm,
+    /// QEMU, which translates them: facts are the same, times are not.
+    Tcg,
+}
+
+impl Accelerator {
+    /// As reports name it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Kvm => "KVM",
+            Self::Tcg => "TCG",
+        }
+    }
+
+    /// Of a report about cases that ran with it.
+    #[must_use]
+    pub fn environment(self, kernel: &str) -> Environment {
+        Environment {
+            backend: "vm".into(),
+            kernel: kernel.into(),
+            tools: Default::default(),
+            timings_comparable: self == Self::Kvm,
+        }
+    }
+}
+
+/// KVM where `trial` shows a sign of life with it.
+pub fn choose(trial: impl FnOnce() -> bool) -> Accelerator {
+    if File::options().read(true).write(true).open("/dev/kvm").is_err() {
+        return Accelerator::Tcg;
+    }
+    if trial() {
+        return Accelerator::Kvm;
+    }
+    log::warn!("/dev/kvm is there, and no machine starts with it: the processor is emulated");
+    Accelerator::Tcg
+}
