@@ -29,6 +29,8 @@ pub(super) trait Backend {
 
 /// A worker that was started.
 pub(super) struct Started {
+    /// What goes on until it tells more.
+    pub(super) doing: &'static str,
     /// It waits for its case.
     pub(super) worker: WorkerProcess,
     /// The case as that place sees it.
@@ -75,7 +77,13 @@ impl Backend for Host {
         let (counters, memory) = Shared::new()?;
         let number = memory.as_raw_fd().to_string();
         let worker = spawn_worker(&["fsduel", WORKER_ARGUMENT, &number], memory.as_fd())?;
-        Ok(Started { worker, spec: spec.clone(), counters: Some(counters), place: Box::new(Here) })
+        Ok(Started {
+            doing: "start",
+            worker,
+            spec: spec.clone(),
+            counters: Some(counters),
+            place: Box::new(Here),
+        })
     }
 }
 

@@ -101,7 +101,8 @@ impl Watch {
         started: Started,
         tell: &mut dyn FnMut(RunEvent),
     ) -> (Result<WorkerExit>, Option<Box<dyn Place>>) {
-        let Started { mut worker, spec, counters, mut place } = started;
+        let Started { doing, mut worker, spec, counters, mut place } = started;
+        self.clock.begin(doing.to_owned(), Instant::now());
         let followed = backend::tell(&mut worker, &spec)
             .and_then(|()| self.follow(&mut worker, &mut *place, counters.as_deref(), tell));
         let exit = followed.and_then(|exit| {

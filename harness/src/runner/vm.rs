@@ -11,6 +11,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::Signal;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 use crate::case::{CaseSpec, DirectIo, Event, Store};
@@ -133,7 +134,7 @@ impl Backend for Vm {
         let (_, worker) = self.spawn(&initramfs.file, Some((&image, disk)))?;
         let guest = CaseSpec { store: Store::Disk(vm::DISK.into()), memory: None, ..spec.clone() };
         let place = Guest::new(image, store, self.memory, direct || spec.direct_io == DirectIo::Off);
-        Ok(Started { worker, spec: guest, counters: None, place: Box::new(place) })
+        Ok(Started { doing: "boot", worker, spec: guest, counters: None, place: Box::new(place) })
     }
 }
 
@@ -253,13 +254,21 @@ impl Guest {
 
 impl Place for Guest {
     fn stop(&mut self, worker: &mut WorkerProcess) -> Result<()> {
-        worker.input.write_all(b"stop\n").cannot(|| "ask the guest to stop".into())
+        // One that is not up does not listen, and has nothing to lose.
+        match self.clock {
+            None => worker.signal(Signal::SIGKILL),
+            Some(_) => worker.input.write_all(b"stop\n").cannot(|| "ask the guest to stop".into()),
+        }
     }
 
     fn note(&mut self, event: &Event) {
         self.heard = Instant::now();
         match event {
-            Event::Up { clock_s, .. } | Event::Done { clock_s, .. } => self.hear_clock(*clock_s),
+            Event::Up { clock_s, kernel } => {
+                log::debug!("the guest is up: Linux {kernel}");
+                self.hear_clock(*clock_s);
+            }
+            Event::Done { clock_s, .. } => self.hear_clock(*clock_s),
             Event::StepBegun { step, .. } => self.step.clone_from(step),
             // The first thing after the third stop.
             Event::Phase { phase } if phase == crate::case::READ_BACK => {
