@@ -226,6 +226,7 @@ fn host(plan: &Plan) -> Environment {
         kernel: plan.manifest.kernel.clone(),
         tools: tool_versions(&plan.cases),
         timings_comparable: true,
+        ..Environment::default()
     }
 }
 
