@@ -153,11 +153,16 @@ pub struct Place {
     pub backend: Option<Backend>,
     /// A kernel to boot in a virtual machine: a path, a .deb, or `host` (repeatable).
     ///
-    /// With several, each file system runs on each kernel. The modules are found beside
-    /// the kernel: /lib/modules/RELEASE below the same root.
+    /// In place of those of a suite. With several, each file system runs on each kernel,
+    /// as btrfs@6.1. The modules are found beside the kernel: /lib/modules/RELEASE below
+    /// the same root.
     #[arg(long = "kernel", value_name = "PATH|host", env = "FSDUEL_KERNEL", hide_env_values = true)]
     #[arg(value_hint = ValueHint::FilePath)]
     pub kernels: Vec<String>,
+    /// Added to the command line of each kernel that is booted, as `mitigations=off`.
+    #[arg(long, value_name = "OPTIONS", env = "FSDUEL_KERNEL_OPTIONS", hide_env_values = true)]
+    #[arg(allow_hyphen_values = true)]
+    pub kernel_options: Option<String>,
     /// Use a whole disk in place of images; all that is on it is lost.
     ///
     /// Name it again with --destroy-data. One that is mounted, has partitions or is

@@ -232,7 +232,11 @@ fn head(plan: &Plan) -> RunReport {
 /// Tools are this machine's everywhere: guests get copies.
 fn with_tools(plan: &Plan, environments: Vec<Environment>) -> Vec<Environment> {
     let tools = tool_versions(&plan.cases);
-    environments.into_iter().map(|environment| Environment { tools: tools.clone(), ..environment }).collect()
+    let with = |mut environment: Environment| {
+        environment.tools.extend(tools.clone());
+        environment
+    };
+    environments.into_iter().map(with).collect()
 }
 
 fn tool_versions(cases: &[CaseSpec]) -> BTreeMap<String, String> {

@@ -4,12 +4,12 @@ use crate::case::Backend as Asked;
 use crate::error::{Error, Result};
 use crate::require::{self, Missing, Requirement};
 use crate::result::Environment;
-use crate::suite::KernelChoice;
+use crate::suite::{KernelChoice, Resolved};
 use crate::units::Bytes;
 use crate::vm::{Kernel, Qemu};
 
 use super::backend::{Backend, Host};
-use super::vm::Vm;
+use super::vm::{self, Vm};
 
 /// Where cases run.
 #[derive(Clone, Debug)]
@@ -17,17 +17,24 @@ pub(super) enum Where {
     /// On this machine.
     Host,
     /// In virtual machines: those of a configuration have the kernel with its number.
-    Vm { kernels: Vec<Kernel>, memory: Option<Bytes> },
+    Vm {
+        kernels: Vec<Kernel>,
+        /// Of each guest.
+        memory: Bytes,
+        /// Added to the command line of the kernels.
+        options: Option<String>,
+    },
 }
 
 impl Where {
     /// What was asked for, and where that is open, what this machine can.
-    pub(super) fn choose(asked: Asked, kernels: &[KernelChoice], memory: Option<Bytes>) -> Result<Self> {
-        let vm = |kernels: &[KernelChoice]| Self::vm(kernels, memory);
-        match (asked, kernels) {
+    pub(super) fn choose(resolved: &Resolved) -> Result<Self> {
+        let vm = |kernels: &[KernelChoice]| Self::vm(kernels, resolved);
+        match (resolved.backend, resolved.kernels.as_slice()) {
+            _ if resolved.device.is_some() => Ok(Self::Host),
             (Asked::Host, _) => Ok(Self::Host),
             (Asked::Vm, []) => vm(&[host()]),
-            (Asked::Vm | Asked::Auto, [_, ..]) => vm(kernels),
+            (Asked::Vm | Asked::Auto, kernels @ [_, ..]) => vm(kernels),
             (Asked::Auto, []) if host_lacks().is_empty() => Ok(Self::Host),
             // What is missing is told before the start, with both ways out.
             (Asked::Auto, []) => match Qemu::find().and_then(|_| vm(&[host()])) {
@@ -39,9 +46,18 @@ impl Where {
         }
     }
 
-    fn vm(kernels: &[KernelChoice], memory: Option<Bytes>) -> Result<Self> {
+    fn vm(kernels: &[KernelChoice], resolved: &Resolved) -> Result<Self> {
         let kernels = kernels.iter().map(|kernel| Kernel::find(&kernel.path)).collect::<Result<_>>()?;
-        Ok(Self::Vm { kernels, memory })
+        let (memory, options) = (resolved.memory.unwrap_or(vm::MEMORY), resolved.kernel_options.clone());
+        Ok(Self::Vm { kernels, memory, options })
+    }
+
+    /// What the kernels call themselves, where others than this machine's are booted.
+    pub(super) fn releases(&self) -> Vec<String> {
+        match self {
+            Self::Host => vec![],
+            Self::Vm { kernels, .. } => kernels.iter().map(|kernel| kernel.release.clone()).collect(),
+        }
     }
 
     /// The kernel that mounts what configurations of this environment make; none for this machine's own.
@@ -73,9 +89,9 @@ impl Where {
     pub(super) fn backends(&self) -> Result<Vec<(Box<dyn Backend>, Environment)>> {
         match self {
             Self::Host => Ok(vec![(Box::new(Host), here())]),
-            Self::Vm { kernels, memory } => {
+            Self::Vm { kernels, memory, options } => {
                 let vm = |kernel: &Kernel| -> Result<(Box<dyn Backend>, Environment)> {
-                    let vm = Vm::new(kernel.clone(), *memory)?;
+                    let vm = Vm::new(kernel.clone(), *memory, options.clone())?;
                     let environment = vm.environment();
                     Ok((Box::new(vm), environment))
                 };
@@ -88,10 +104,9 @@ impl Where {
     pub(super) fn environments(&self) -> Vec<Environment> {
         match self {
             Self::Host => vec![here()],
-            Self::Vm { kernels, .. } => kernels
-                .iter()
-                .map(|kernel| crate::vm::Accelerator::Kvm.environment(&kernel.release))
-                .collect(),
+            Self::Vm { kernels, memory, .. } => {
+                kernels.iter().map(|kernel| vm::environment(kernel, *memory)).collect()
+            }
         }
     }
 }
@@ -122,7 +137,7 @@ fn here() -> Environment {
     Environment {
         backend: "host".into(),
         kernel: rustix::system::uname().release().to_string_lossy().into_owned(),
-        tools: Default::default(),
         timings_comparable: true,
+        ..Environment::default()
     }
 }

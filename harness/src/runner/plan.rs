@@ -69,11 +69,12 @@ pub struct Asked {
 ///
 /// The suite is wrong, or a plan cannot fit on a file system that could otherwise run; or a signal
 /// came meanwhile.
-pub fn plan(resolved: Resolved, asked: &Asked) -> Result<Plan> {
+pub fn plan(mut resolved: Resolved, asked: &Asked) -> Result<Plan> {
     // Tools run from here on, and are not to outlive a Ctrl-C.
     signal::stop_on(&signal::ENDING)?;
     let run_id = manifest::run_id();
-    let place = Where::choose(resolved.backend, &resolved.kernels, resolved.memory)?;
+    let place = Where::choose(&resolved)?;
+    resolved.name_kernels(&place.releases());
     let store = store_info(&resolved.store)?;
     let (mut not_run, mut cases, mut works) = (BTreeMap::new(), vec![], vec![]);
     for (order, configuration) in (1..).zip(&resolved.configurations) {

@@ -49,20 +49,27 @@ pub(super) struct Vm {
     kernel: Kernel,
     accelerator: Accelerator,
     memory: Bytes,
+    /// Added to the kernel's command line.
+    options: Option<String>,
 }
 
 impl Vm {
     /// Machines with this kernel; a trial boot decides who runs their instructions.
-    pub(super) fn new(kernel: Kernel, memory: Option<Bytes>) -> Result<Self> {
+    pub(super) fn new(kernel: Kernel, memory: Bytes, options: Option<String>) -> Result<Self> {
         let qemu = Qemu::find()?;
-        let memory = memory.unwrap_or(MEMORY);
-        let mut vm = Self { qemu, kernel, accelerator: Accelerator::Kvm, memory };
+        let mut vm = Self { qemu, kernel, accelerator: Accelerator::Kvm, memory, options };
         vm.accelerator = vm::accelerator::choose(|| vm.starts());
         Ok(vm)
     }
 
+    /// The guest as the place where cases run.
     pub(super) fn environment(&self) -> Environment {
-        self.accelerator.environment(&self.kernel.release)
+        let mut environment = environment(&self.kernel, self.memory);
+        let qemu = self.qemu.program.file_name().unwrap_or_default().to_string_lossy();
+        environment.tools.insert(qemu.into_owned(), self.qemu.version.to_string());
+        environment.accelerator = Some(self.accelerator.name().into());
+        environment.timings_comparable = self.accelerator == Accelerator::Kvm;
+        environment
     }
 
     /// Whether a machine without a root file system comes to its panic with this accelerator.
@@ -93,6 +100,7 @@ impl Vm {
         let doing = || "make the port of a virtual machine".to_owned();
         let (ours, theirs) =
             socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).cannot(doing)?;
+        let level = std::env::var("FSDUEL_LOG").into_iter();
         let machine = Machine {
             accelerator: self.accelerator,
             memory: self.memory,
@@ -101,10 +109,7 @@ impl Vm {
             initramfs: initramfs.as_raw_fd(),
             port: theirs.as_raw_fd(),
             disk: disk.map(|(_, disk)| disk),
-            environment: std::env::var("FSDUEL_LOG")
-                .map(|level| format!("FSDUEL_LOG={level}"))
-                .into_iter()
-                .collect(),
+            options: level.map(|level| format!("FSDUEL_LOG={level}")).chain(self.options.clone()).collect(),
         };
         let arguments = vm::qemu::arguments(&machine);
         log::debug!("{} {}", self.qemu.program.display(), arguments[1..].join(" "));
@@ -114,6 +119,17 @@ impl Vm {
         let port = File::from(ours);
         let kept = port.try_clone().cannot(doing)?;
         Ok((kept, spawn_machine(&self.qemu.program, &argv, port, &inherited)?))
+    }
+}
+
+/// A guest as far as it is known before anything was tried.
+pub(super) fn environment(kernel: &Kernel, memory: Bytes) -> Environment {
+    Environment {
+        backend: "vm".into(),
+        kernel: kernel.release.clone(),
+        timings_comparable: true,
+        memory_bytes: Some(memory.0),
+        ..Environment::default()
     }
 }
 

@@ -5,8 +5,6 @@
 
 use std::fs::File;
 
-use crate::result::Environment;
-
 /// Who runs the instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Accelerator {
@@ -21,19 +19,8 @@ impl Accelerator {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Self::Kvm => "KVM",
-            Self::Tcg => "TCG",
-        }
-    }
-
-    /// Of a report about cases that ran with it.
-    #[must_use]
-    pub fn environment(self, kernel: &str) -> Environment {
-        Environment {
-            backend: "vm".into(),
-            kernel: kernel.into(),
-            tools: Default::default(),
-            timings_comparable: self == Self::Kvm,
+            Self::Kvm => "kvm",
+            Self::Tcg => "tcg",
         }
     }
 }

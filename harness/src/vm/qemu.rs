@@ -94,8 +94,9 @@ pub struct Machine<'a> {
     pub port: RawFd,
     /// The disk that is worked on.
     pub disk: Option<Disk>,
-    /// Added to the environment of what runs in it, as `FSDUEL_LOG=debug`.
-    pub environment: Vec<String>,
+    /// Added to the kernel's command line. What the kernel does not know and has a `=` is a variable of
+    /// the environment in the guest, as `FSDUEL_LOG=debug`.
+    pub options: Vec<String>,
 }
 
 /// A disk of a machine.
@@ -162,9 +163,9 @@ fn disk(disk: Disk) -> Vec<String> {
 
 /// A panic ends the machine: the kernel reboots at once, which `-no-reboot` makes an end.
 fn kernel(machine: &Machine) -> Vec<String> {
-    let environment = machine.environment.join(" ");
+    let options = machine.options.join(" ");
     let line = format!(
-        "console=ttyS0 quiet panic=-1 random.trust_cpu=on rdinit={} {environment} -- {}",
+        "console=ttyS0 quiet panic=-1 random.trust_cpu=on rdinit={} {options} -- {}",
         initramfs::PROGRAM,
         crate::vm::GUEST_ARGUMENT
     );
@@ -197,7 +198,7 @@ mod tests {
             initramfs: 8,
             port: 9,
             disk: Some(disk),
-            environment: vec!["FSDUEL_LOG=debug".into()],
+            options: vec!["FSDUEL_LOG=debug".into()],
         };
         arguments(&machine).join(" ")
     }
