@@ -2,14 +2,21 @@
 //! program with the tools it needs, and QEMU, without root and without an image to download.
 
 pub mod accelerator;
+mod archive;
+mod cache;
+mod closure;
 mod death;
+mod depmod;
+mod image;
 mod initramfs;
 mod kernel;
+mod modules;
 pub mod qemu;
+mod unpack;
 
 pub use accelerator::Accelerator;
 pub use death::{Death, last_lines};
-pub use initramfs::{Initramfs, MODULES, PROGRAM, build};
+pub use initramfs::{Initramfs, MODULES, OPTIONAL, PROGRAM, build};
 pub use kernel::Kernel;
 pub use qemu::{Disk, Machine, Qemu};
 
