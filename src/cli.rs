@@ -16,7 +16,7 @@ use crate::destination::ReportTo;
 use crate::parts;
 
 pub use postmark::{Beside, Content, PostmarkArguments, Verify};
-pub use shared::{Backend, DirectIo, Keep, Results, Shared};
+pub use shared::{Backend, DirectIo, Keep, Place, Results, Shared};
 pub use verify::VerifyArguments;
 
 use shared::WHAT;

@@ -6,7 +6,7 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use fsduel_harness::case::{self, Keep as KeepImage};
+use fsduel_harness::case::Keep as KeepImage;
 use fsduel_harness::compare::gate;
 use fsduel_harness::error::{Cannot, Error, Result};
 use fsduel_harness::measure::Metric;
@@ -19,8 +19,10 @@ use fsduel_harness::sys::signal;
 use fsduel_harness::units;
 use fsduel_harness::{claim, compare, fs, measure, report, worker, workload};
 
+mod options;
+
 use crate::builtin::SUITES;
-use crate::cli::{Backend, DirectIo, DoctorArguments, Keep, RunArguments, Shared};
+use crate::cli::{DoctorArguments, Keep, RunArguments, Shared};
 use crate::{describe, source};
 
 pub use fsduel_harness::case::Store;
@@ -182,13 +184,20 @@ pub fn plan_steps(called: &[&str], title: &str, steps: &[StepSpec], shared: &Sha
 }
 
 fn plan_suite(suite: &Suite, shared: &Shared, scale: Option<String>) -> Result<Plan> {
-    let resolved = resolve(suite, &Options { scale, ..options(shared) })?;
+    let resolved = resolve(suite, &Options { scale, ..options::of(shared)? })?;
     let (named, require_all) = (resolved.named, resolved.require_all);
     let keep = match shared.results.keep {
         None => KeepImage::Never,
         Some(Keep::All) => KeepImage::Always,
         Some(Keep::Failed) => KeepImage::Failed,
     };
+    if let Some(disk) = resolved.device.as_ref().filter(|_| keep != KeepImage::Never) {
+        return Err(Error::usage(format!(
+            "keep an image of {}: there is none on a whole disk",
+            disk.display()
+        ))
+        .next("leave out --keep; the disk itself has the last file system"));
+    }
     if resolved.store == Store::Memory && keep != KeepImage::Never {
         return Err(Error::usage("keep images that are in memory").next("choose a folder with --store"));
     }
@@ -257,41 +266,6 @@ fn find_suite(name: &str) -> Result<Suite> {
         })
     })?;
     Suite::built_in(suite.name, suite.file, suite.text)
-}
-
-fn options(shared: &Shared) -> Options {
-    let (what, place) = (&shared.what, &shared.place);
-    Options {
-        filesystems: what.filesystems.clone(),
-        size: what.size,
-        block_size: what.block_size,
-        scale: None,
-        set: what.set.clone(),
-        mkfs_options: what.mkfs_options.clone(),
-        seed: what.seed,
-        repeat: shared.often.repeat,
-        budget: shared.often.budget,
-        timeout: shared.often.timeout,
-        store: place.store.clone(),
-        direct_io: place.direct_io.map(|when| match when {
-            DirectIo::Auto => case::DirectIo::Auto,
-            DirectIo::On => case::DirectIo::On,
-            DirectIo::Off => case::DirectIo::Off,
-        }),
-        preallocate: place.preallocate.then_some(true),
-        overcommit: place.overcommit.then_some(true),
-        memory: place.memory,
-        backend: place.backend.map(|backend| match backend {
-            Backend::Auto => case::Backend::Auto,
-            Backend::Host => case::Backend::Host,
-            Backend::Vm => case::Backend::Vm,
-            Backend::Directory => case::Backend::Directory,
-        }),
-        kernels: place.kernels.clone(),
-        device: place.device.clone(),
-        require_all: shared.results.require_all,
-        strict: shared.results.strict,
-    }
 }
 
 impl Plan {

@@ -153,8 +153,9 @@ pub struct Place {
     pub backend: Option<Backend>,
     /// A kernel to boot in a virtual machine: a path, a .deb, or `host` (repeatable).
     ///
-    /// With several, each file system runs on each kernel. The modules are found beside
-    /// the kernel: /lib/modules/RELEASE below the same root.
+    /// In place of those of a suite. With several, each file system runs on each kernel,
+    /// as btrfs@6.1. The modules are found beside the kernel: /lib/modules/RELEASE below
+    /// the same root.
     #[arg(long = "kernel", value_name = "PATH|host", env = "FSDUEL_KERNEL", hide_env_values = true)]
     #[arg(value_hint = ValueHint::FilePath)]
     pub kernels: Vec<String>,

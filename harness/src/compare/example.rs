@@ -30,6 +30,7 @@ pub(super) fn run(
         kernel: "6.18".into(),
         tools: [("mke2fs".to_owned(), "1.47".to_owned())].into(),
         timings_comparable: true,
+        ..Environment::default()
     }];
     let order = (1..=blocks).flat_map(|block| (0..ids.len()).map(move |id| (block, id)));
     report.cases = order.map(|(block, id)| case(ids[id], block, &value(id, block))).collect();

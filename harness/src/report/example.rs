@@ -24,6 +24,7 @@ pub(in crate::report) fn report() -> RunReport {
             kernel: "6.18.44".into(),
             tools: [("mkfs.ext4".to_owned(), "mke2fs 1.47.0 (5-Feb-2023)".to_owned())].into(),
             timings_comparable: true,
+            ..Environment::default()
         }],
         cases: vec![btrfs(), ext4(), xfs(), reiserfs()],
         comparisons: comparisons(),

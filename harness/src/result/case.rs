@@ -12,7 +12,7 @@ use crate::error::{Error, Kind};
 /// What is compared: a file system with its options.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Configuration {
-    /// Unique within a run.
+    /// Unique within a run: that of the file system, and of several kernels which, as `btrfs@6.1`.
     pub id: String,
     /// As `mount -t` spells it.
     pub filesystem: String,

@@ -6,6 +6,7 @@
 
 mod case;
 mod judged;
+mod kernels;
 pub mod partial;
 pub mod postmark;
 mod step;
@@ -21,6 +22,7 @@ pub use judged::{
     Change, Changes, ClaimResult, ClaimVerdict, Comparison, Estimate, GateResult, GateVerdict, HEADLINE,
     MARGIN, Reference, Verdict,
 };
+pub use kernels::{id_on, split_id};
 pub use postmark::{Postmark, Seconds};
 pub use step::{EndedWord, Facts, Latency, Limit, Metrics, Series, StepResult, Which};
 
@@ -90,7 +92,9 @@ impl RunReport {
         let mut ids: Vec<&str> = Vec::new();
         let ran = self.cases.iter().map(|case| case.configuration.id.as_str());
         let known: Vec<&str> = ran.clone().collect();
-        let baseline = self.comparisons.first().map(|comparison| comparison.baseline.as_str());
+        let mut baseline = self.comparisons.first().map(|comparison| comparison.baseline.as_str());
+        // Of several kernels each has its own, and their order is that of the suite.
+        baseline = baseline.filter(|id| split_id(id).1.is_none());
         let first = baseline.into_iter().chain(self.ids_of_the_suite()).filter(|id| known.contains(id));
         for id in first.chain(ran) {
             if !ids.contains(&id) {
@@ -240,7 +244,7 @@ pub struct Panel {
 }
 
 /// Where cases ran.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
     /// `host` or `vm`.
     pub backend: String,
@@ -250,4 +254,13 @@ pub struct Environment {
     pub tools: BTreeMap<String, String>,
     /// False where the clock cannot be trusted (a guest without KVM).
     pub timings_comparable: bool,
+    /// What runs the processor of a virtual machine: `kvm`, or `tcg`, which emulates it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accelerator: Option<String>,
+    /// Memory there, where it is not all of the machine's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+    /// Processors there, where it has not all of the machine's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus_count: Option<u32>,
 }

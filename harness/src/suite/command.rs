@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::resolve::Choices;
 use super::{DEFAULT_STORE, Options, Suite, parse_store};
-use crate::case::{DirectIo, Store};
+use crate::case::{Backend, DirectIo, Store};
 use crate::command::quoted;
 use crate::compare::Repeat;
 
@@ -20,7 +20,9 @@ pub(super) fn command(suite: &Suite, options: &Options, scale: &str, choices: &C
         line.option("--scale", scale);
     }
     line.options("--fs", &options.filesystems);
-    line.option("--size", &choices.size.typed());
+    if choices.device.is_none() {
+        line.option("--size", &choices.size.typed());
+    }
     line.option("--block-size", &choices.block_size.typed());
     line.option("--seed", &choices.seed.0.to_string());
     line.options("--set", &options.set);
@@ -43,11 +45,20 @@ fn place(line: &mut Line, options: &Options, choices: &Choices) {
     if options.store.is_some() || choices.store != parse_store(DEFAULT_STORE) {
         match &choices.store {
             Store::Memory => line.option("--store", "memory"),
-            Store::Directory(folder) | Store::Disk(folder) => {
-                line.option("--store", &folder.to_string_lossy())
+            Store::Directory(folder) => line.option("--store", &folder.to_string_lossy()),
+            Store::Disk(disk) => {
+                line.option("--device", &disk.to_string_lossy());
+                line.option("--destroy-data", &disk.to_string_lossy());
             }
         }
     }
+    if let Some(memory) = choices.memory {
+        line.option("--memory", &memory.typed());
+    }
+    if options.backend.is_some() || choices.backend != Backend::Auto {
+        line.option("--backend", backend(choices.backend));
+    }
+    line.options("--kernel", &options.kernels);
     if options.direct_io.is_some() || choices.direct_io != DirectIo::Auto {
         let when = match choices.direct_io {
             DirectIo::Auto => "auto",
@@ -57,12 +68,22 @@ fn place(line: &mut Line, options: &Options, choices: &Choices) {
         line.option("--direct-io", when);
     }
     let flags = [
+        ("--wipe", options.wipe),
         ("--preallocate", choices.preallocate),
         ("--overcommit", choices.overcommit),
         ("--require-all", choices.require_all),
         ("--strict", choices.strict),
     ];
     flags.into_iter().filter(|(_, on)| *on).for_each(|(name, _)| line.word(name));
+}
+
+const fn backend(backend: Backend) -> &'static str {
+    match backend {
+        Backend::Auto => "auto",
+        Backend::Host => "host",
+        Backend::Vm => "vm",
+        Backend::Directory => "directory",
+    }
 }
 
 /// A command line that grows.

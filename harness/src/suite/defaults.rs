@@ -1,15 +1,19 @@
 //! The options that a suite, a scale or `--set` can give, under the names of the command line.
+//!
+//! All that decide what is measured, but for kernels, which have a table of their own (`[matrix]`),
+//! and the disk: `--device` loses all that is on a disk, so it is named by who runs a suite, on the
+//! machine that has it, and never by a file that other people wrote.
 
 use std::time::Duration;
 
 use super::keys::Keys;
-use crate::case::{DirectIo, Store};
+use crate::case::{Backend, DirectIo, Store};
 use crate::compare::Repeat;
 use crate::error::{Error, Result};
 use crate::units::{Bytes, Seed, parse_duration};
 
 /// Keys of `[defaults]`, of a scale, and of `--set` without a step.
-pub(super) const KEYS: [&str; 12] = [
+pub(super) const KEYS: [&str; 14] = [
     "size",
     "block-size",
     "seed",
@@ -20,6 +24,8 @@ pub(super) const KEYS: [&str; 12] = [
     "direct-io",
     "preallocate",
     "overcommit",
+    "memory",
+    "backend",
     "require-all",
     "strict",
 ];
@@ -37,6 +43,8 @@ pub(super) struct Defaults {
     pub(super) direct_io: Option<DirectIo>,
     pub(super) preallocate: Option<bool>,
     pub(super) overcommit: Option<bool>,
+    pub(super) memory: Option<Bytes>,
+    pub(super) backend: Option<Backend>,
     pub(super) require_all: Option<bool>,
     pub(super) strict: Option<bool>,
 }
@@ -54,6 +62,8 @@ impl Defaults {
             direct_io: keys.parsed("direct-io", parse_direct_io)?,
             preallocate: keys.flag("preallocate")?,
             overcommit: keys.flag("overcommit")?,
+            memory: keys.parsed("memory", str::parse)?,
+            backend: keys.parsed("backend", parse_backend)?,
             require_all: keys.flag("require-all")?,
             strict: keys.flag("strict")?,
         };
@@ -108,6 +118,21 @@ pub fn parse_direct_io(text: &str) -> Result<DirectIo> {
         "on" => Ok(DirectIo::On),
         "off" => Ok(DirectIo::Off),
         _ => Err(Error::usage(format!("take `{text}` as direct-io")).next("write auto, on or off")),
+    }
+}
+
+/// Read the place where cases run.
+///
+/// # Errors
+///
+/// Another word than `auto`, `host`, `vm` or `directory`.
+fn parse_backend(text: &str) -> Result<Backend> {
+    match text {
+        "auto" => Ok(Backend::Auto),
+        "host" => Ok(Backend::Host),
+        "vm" => Ok(Backend::Vm),
+        "directory" => Ok(Backend::Directory),
+        _ => Err(Error::usage(format!("take `{text}` as backend")).next("write auto, host or vm")),
     }
 }
 

@@ -6,7 +6,7 @@
 //! a scale (part of the suite), by `--set`, and by the options of the command line, in this order;
 //! all end in one tree that one reader checks.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -24,9 +24,11 @@ mod command;
 mod defaults;
 mod document;
 mod figure;
+mod kernels;
 mod keys;
 mod model;
 mod overrides;
+mod place;
 mod reference;
 mod resolve;
 mod spec;
@@ -35,6 +37,8 @@ pub use crate::result::ONLY_SCALE;
 pub use defaults::{
     DEFAULT_BLOCK_SIZE, DEFAULT_SEED, DEFAULT_SIZE, DEFAULT_STORE, parse_direct_io, parse_store,
 };
+
+pub use kernels::kernel_ids;
 
 use document::{Data, Node, Place, Source, Table};
 use model::{Head, Model};
@@ -98,8 +102,10 @@ pub struct Options {
     pub backend: Option<Backend>,
     /// `--kernel`, each as given.
     pub kernels: Vec<String>,
-    /// `--device`.
+    /// `--device`. A suite cannot give it: what is on the disk is lost.
     pub device: Option<PathBuf>,
+    /// `--wipe`.
+    pub wipe: bool,
     /// `--require-all`.
     pub require_all: bool,
     /// `--strict`.
@@ -154,6 +160,8 @@ pub struct Resolved {
     pub kernels: Vec<KernelChoice>,
     /// A whole disk to use in place of images.
     pub device: Option<PathBuf>,
+    /// Use it even where there is a file system on it.
+    pub wipe: bool,
     /// Measured blocks.
     pub repeat: Repeat,
     /// No block begins that would not end within it.
@@ -195,6 +203,8 @@ pub struct Suite {
     scales: Vec<String>,
     /// What asks for it on the command line, after `fsduel`.
     called: Vec<String>,
+    /// Where the paths of its kernels begin; nothing for one without a file.
+    folder: Option<PathBuf>,
     /// The step of a suite without a file; a lone key of `--set` is its parameter.
     only_step: Option<String>,
 }
@@ -210,7 +220,8 @@ impl Suite {
         let source = Source::new(file, text);
         let root = source.parse()?;
         let called = words(&["run", file]);
-        Self::new(source, root, called, None)
+        let folder = Path::new(file).parent().map(Path::to_path_buf);
+        Ok(Self { folder, ..Self::new(source, root, called, None)? })
     }
 
     /// Read the text of a suite that is asked for by its name; `file` names it in messages.
@@ -219,7 +230,7 @@ impl Suite {
     ///
     /// As [`parse`](Self::parse).
     pub fn built_in(name: &str, file: &str, text: &str) -> Result<Self> {
-        Ok(Self { called: words(&["run", name]), ..Self::parse(file, text)? })
+        Ok(Self { called: words(&["run", name]), folder: None, ..Self::parse(file, text)? })
     }
 
     /// A suite of one step, in place of a file.
@@ -266,7 +277,7 @@ impl Suite {
         }
         check_scales(&source, &head, &scales)?;
         scales.insert(0, head.base_scale.clone().unwrap_or_else(|| ONLY_SCALE.into()));
-        Ok(Self { source, root, head, scales, called, only_step })
+        Ok(Self { source, root, head, scales, called, folder: None, only_step })
     }
 
     /// Name in the file.

@@ -1,8 +1,10 @@
 //! What a suite says, as types; still without a look at what this program knows.
 
+use super::KernelChoice;
 use super::defaults::Defaults;
 use super::document::{Data, Node, Place, Source, Table};
 use super::figure::read_figure;
+use super::kernels::read_matrix;
 use super::keys::Keys;
 use super::reference::read_reference;
 use crate::claim::ClaimSpec;
@@ -20,8 +22,8 @@ pub(super) struct Model {
     pub(super) references: Vec<(Reference, Node)>,
     pub(super) claims: Vec<(ClaimSpec, Node)>,
     pub(super) figures: Vec<(Figure, Node)>,
-    /// Where kernels are asked for.
-    pub(super) matrix: Option<Place>,
+    /// Kernels to cross with the file systems.
+    pub(super) kernels: Vec<KernelChoice>,
 }
 
 /// The `[suite]` table.
@@ -72,7 +74,7 @@ impl Model {
             references: each(keys.list("reference")?, |node| read_reference(source, node))?,
             claims: claims(source, keys.list("claim")?)?,
             figures: each(keys.list("figure")?, |node| read_figure(source, node))?,
-            matrix: matrix(source, keys.node("matrix"))?,
+            kernels: read_matrix(source, keys.node("matrix"))?,
         };
         // Scales are read when they are applied.
         keys.node("scale");
@@ -181,21 +183,6 @@ fn claim(source: &Source, node: &Node) -> Result<ClaimSpec> {
     };
     keys.done()?;
     Ok(claim)
-}
-
-/// Kernels to cross with the file systems.
-fn matrix(source: &Source, node: Option<&Node>) -> Result<Option<Place>> {
-    let Some(node) = node else { return Ok(None) };
-    let mut keys = Keys::of(source, node)?;
-    let kernels = keys.list("kernel")?;
-    for kernel in kernels {
-        let mut keys = Keys::of(source, kernel)?;
-        keys.needed_text("id")?;
-        keys.text("path")?;
-        keys.done()?;
-    }
-    keys.done()?;
-    Ok(kernels.first().map(|_| node.place.clone()))
 }
 
 /// Where a key's value was written, or the table if it was not.

@@ -1,5 +1,6 @@
 //! A suite with the options of the command line: what is run.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -12,7 +13,7 @@ use super::defaults::{
 };
 use super::document::{Data, Entry, Node, Place, Table};
 use super::model::{Filesystem, Model, Step};
-use super::{KernelChoice, Known, Options, Places, Resolved, Suite, overrides, spec};
+use super::{KernelChoice, Known, Options, Places, Resolved, Suite, kernels, overrides, place, spec};
 use crate::case::{Backend, DirectIo, Store};
 use crate::compare::Repeat;
 use crate::error::{Error, Result};
@@ -26,8 +27,7 @@ impl Suite {
     ///
     /// # Errors
     ///
-    /// A name that nobody knows, an option of a wrong form, a suite that asks for several kernels,
-    /// or (of kind [`Empty`](crate::error::Kind::Empty)) no step or no file system.
+    /// A name that nobody knows, an option of a wrong form, options that contradict each other, or (of kind [`Empty`](crate::error::Kind::Empty)) no step or no file system.
     pub fn resolve(&self, options: &Options, known: &Known) -> Result<Resolved> {
         let scale = self.scale(options)?;
         for name in &self.scales {
@@ -87,21 +87,17 @@ impl Suite {
             return Err(Error::empty(format!("run suite {name}: no file system is selected"))
                 .next("name one with --fs, or leave --fs out"));
         }
-        match &model.matrix {
-            None => Ok(()),
-            Some(place) => Err(self
-                .source
-                .error(place, "a matrix of kernels needs the vm backend, which this version lacks")
-                .next("take the [matrix] out; the kernel of this machine is used")),
-        }
+        Ok(())
     }
 
     fn resolved(&self, model: Model, options: &Options, scale: String) -> Result<Resolved> {
-        let choices = Choices::of(&model.defaults, options)?;
+        let kernels = kernels::chosen(&options.kernels, model.kernels, self.folder.as_deref());
+        let choices = Choices::of(&model.defaults, options, kernels)?;
         let steps: Vec<_> = model.steps.iter().map(step).collect();
         let block_size = u32::try_from(choices.block_size.0).unwrap_or(u32::MAX);
         let configurations: Vec<_> =
             model.filesystems.into_iter().map(|filesystem| configuration(filesystem, block_size)).collect();
+        let configurations = kernels::crossed(configurations, &choices.kernels);
         let mut resolved = choices.json(&configurations, &steps);
         resolved["base_scale"] = self.scales[0].as_str().into();
         resolved["command"] = command(self, options, &scale, &choices).into();
@@ -128,8 +124,9 @@ impl Suite {
             overcommit: choices.overcommit,
             memory: choices.memory,
             backend: choices.backend,
-            kernels: kernels(&options.kernels),
+            kernels: choices.kernels,
             device: options.device.clone(),
+            wipe: options.wipe,
             repeat: choices.repeat,
             budget: choices.budget,
             timeout: choices.timeout,
@@ -142,10 +139,6 @@ impl Suite {
             steps,
         })
     }
-}
-
-fn kernels(given: &[String]) -> Vec<KernelChoice> {
-    given.iter().map(|path| KernelChoice { id: None, path: path.clone() }).collect()
 }
 
 fn step(step: &Step) -> StepSpec {
@@ -205,6 +198,8 @@ pub(super) struct Choices {
     pub(super) overcommit: bool,
     pub(super) memory: Option<Bytes>,
     pub(super) backend: Backend,
+    pub(super) kernels: Vec<KernelChoice>,
+    pub(super) device: Option<PathBuf>,
     pub(super) require_all: bool,
     pub(super) strict: bool,
     pub(super) repeat: Repeat,
@@ -213,18 +208,29 @@ pub(super) struct Choices {
 }
 
 impl Choices {
-    fn of(suite: &Defaults, line: &Options) -> Result<Self> {
+    fn of(suite: &Defaults, line: &Options, kernels: Vec<KernelChoice>) -> Result<Self> {
         let block_size = line.block_size.or(suite.block_size).unwrap_or(DEFAULT_BLOCK_SIZE);
         let choices = Self {
             size: line.size.or(suite.size).unwrap_or(DEFAULT_SIZE),
             block_size: checked_block_size(block_size)?,
             seed: line.seed.or(suite.seed).map_or(DEFAULT_SEED, Seed),
-            store: parse_store(line.store.as_deref().or(suite.store.as_deref()).unwrap_or(DEFAULT_STORE)),
+            store: match &line.device {
+                Some(disk) => Store::Disk(disk.clone()),
+                None => {
+                    parse_store(line.store.as_deref().or(suite.store.as_deref()).unwrap_or(DEFAULT_STORE))
+                }
+            },
             direct_io: line.direct_io.or(suite.direct_io).unwrap_or_default(),
-            preallocate: line.preallocate.or(suite.preallocate).unwrap_or(false),
+            preallocate: line.device.is_none() && line.preallocate.or(suite.preallocate).unwrap_or(false),
             overcommit: line.overcommit.or(suite.overcommit).unwrap_or(false),
-            memory: line.memory,
-            backend: line.backend.unwrap_or_default(),
+            memory: line.memory.or(suite.memory),
+            backend: match line.backend.or(suite.backend).unwrap_or_default() {
+                // A kernel can only be booted in one.
+                Backend::Auto if !kernels.is_empty() => Backend::Vm,
+                backend => backend,
+            },
+            kernels,
+            device: line.device.clone(),
             require_all: line.require_all || suite.require_all.unwrap_or(false),
             strict: line.strict || suite.strict.unwrap_or(false),
             repeat: line.repeat.or(suite.repeat).unwrap_or_default(),
@@ -232,6 +238,7 @@ impl Choices {
             timeout: line.timeout.map(checked_timeout).transpose()?.or(suite.timeout),
         };
         choices.check_size()?;
+        place::check(&choices, line)?;
         Ok(choices)
     }
 
@@ -256,6 +263,9 @@ impl Choices {
             "direct_io": self.direct_io,
             "preallocate": self.preallocate,
             "overcommit": self.overcommit,
+            "memory_bytes": self.memory,
+            "backend": self.backend,
+            "kernels": kernels::listed(&self.kernels),
             "require_all": self.require_all,
             "strict": self.strict,
             "repeat": self.repeat,

@@ -7,7 +7,7 @@ mod script;
 
 use fsduel_harness::{Error, Result};
 
-use crate::cli::{Beside, Content, PostmarkArguments, Shared, Verify};
+use crate::cli::{Backend, Beside, Content, PostmarkArguments, Shared, Verify};
 use crate::destination;
 use crate::parts::directory::Run;
 use crate::parts::postmark::{self, Action, Script};
@@ -79,6 +79,10 @@ fn refuse_without_fs(shared: &Shared, how: Verify) -> Result<()> {
         ("direct-io", place.direct_io.is_some()),
         ("preallocate", place.preallocate),
         ("overcommit", place.overcommit),
+        ("memory", place.memory.is_some()),
+        ("backend", matches!(place.backend, Some(Backend::Host | Backend::Vm))),
+        ("kernel", !place.kernels.is_empty()),
+        ("device", place.device.is_some()),
         ("baseline", results.baseline.is_some()),
         ("gate", results.gate.is_some()),
         ("keep", results.keep.is_some()),

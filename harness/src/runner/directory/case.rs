@@ -54,6 +54,7 @@ pub(super) fn report(title: &str, argv: Vec<String>, store: StoreInfo, seed: See
         kernel: manifest.kernel.clone(),
         tools: BTreeMap::new(),
         timings_comparable: true,
+        ..Environment::default()
     };
     let suite = SuiteInfo {
         name: "postmark".into(),

@@ -36,6 +36,12 @@ fn read(line: &str) -> (Option<String>, Option<String>, Options) {
             "--timeout" => options.timeout = Some(crate::units::parse_duration(&value()).unwrap()),
             "--store" => options.store = Some(value()),
             "--direct-io" => options.direct_io = Some(parse_direct_io(&value()).unwrap()),
+            "--memory" => options.memory = Some(value().parse().unwrap()),
+            "--backend" => options.backend = Some(if value() == "vm" { Backend::Vm } else { Backend::Host }),
+            "--kernel" => options.kernels.push(value()),
+            "--device" => options.device = Some(value().into()),
+            "--destroy-data" => assert_eq!(options.device, Some(value().into())),
+            "--wipe" => options.wipe = true,
             "--preallocate" => options.preallocate = Some(true),
             "--overcommit" => options.overcommit = Some(true),
             "--require-all" => options.require_all = true,
@@ -76,6 +82,13 @@ fn asked() -> Vec<Options> {
             ..Options::default()
         },
         Options { store: Some(DEFAULT_STORE.into()), ..Options::default() },
+        Options {
+            memory: Some(Bytes(512 << 20)),
+            backend: Some(Backend::Vm),
+            kernels: vec!["host".into(), "/a folder/it's.deb".into()],
+            ..Options::default()
+        },
+        Options { backend: Some(Backend::Host), device: Some("/dev/vdb".into()), wipe: true, ..fs(&["xfs"]) },
     ]
 }
 

@@ -165,13 +165,20 @@ fn a_figure_without_a_panel_shows_nothing_and_is_refused() {
 }
 
 #[test]
-fn a_matrix_of_kernels_is_read_and_refused() {
-    let text = message("[[reference]]", "[matrix]\nkernel = [{ id = \"host\" }]\n[[reference]]");
-    assert!(text.contains("needs the vm backend"), "{text}");
-    let text = message("[[reference]]", "[matrix]\nkernel = [{ path = \"x\" }]\n[[reference]]");
-    assert!(text.contains("`id` is missing here"), "{text}");
+fn a_kernel_that_cannot_be_one_is_refused_at_its_place() {
+    for (kernels, at, why) in [
+        ("{ path = \"\" }", "{ path = \"\" }", "`path` is missing here"),
+        ("{ id = \"6.1\" }", "{ id = \"6.1\" }", "`path` is missing here"),
+        ("{ id = \"a@b\", path = \"x\" }", "\"a@b\"", "cannot be the id of a kernel"),
+        ("{ id = \"k\", path = \"x\" }, { id = \"k\", path = \"y\" }", "\"k\"", "a second kernel `k`"),
+        ("{ id = \"k\", paht = \"x\" }", "paht", "unknown key `paht`"),
+    ] {
+        let text = message("[[reference]]", &format!("[matrix]\nkernel = [{kernels}]\n[[reference]]"));
+        let carets = "^".repeat(at.len());
+        assert!(text.contains(why) && text.ends_with(&format!(" {carets}")), "{text}");
+    }
     let empty = SUITE.replace("[[reference]]", "[matrix]\nkernel = []\n[[reference]]");
-    assert!(resolve(&Suite::parse("x", &empty).unwrap(), &Options::default()).is_ok());
+    assert!(resolve(&Suite::parse("x", &empty).unwrap(), &Options::default()).unwrap().kernels.is_empty());
 }
 
 #[test]

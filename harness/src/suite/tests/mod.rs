@@ -1,5 +1,6 @@
 mod command;
 mod fixtures;
+mod kernels;
 mod messages;
 mod options;
 
