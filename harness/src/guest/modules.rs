@@ -6,7 +6,7 @@ use nix::errno::Errno;
 use nix::kmod::{ModuleInitFlags, finit_module};
 
 use crate::error::{Cannot, Error, Result};
-use crate::vm::MODULES;
+use crate::vm::{MODULES, OPTIONAL};
 
 /// Load all of them. A driver that fails does not keep the others from loading: without those of the
 /// port nobody would hear of it.
@@ -15,8 +15,19 @@ use crate::vm::MODULES;
 ///
 /// The first that failed, with its path.
 pub(super) fn load() -> Result<()> {
-    let list = read_to_string(MODULES).cannot(|| format!("read {MODULES}"))?;
-    list.lines().map(load_one).fold(Ok(()), Result::and)
+    let read = |path: &str| read_to_string(path).cannot(|| format!("read {path}"));
+    let (list, optional) = (read(MODULES)?, read(OPTIONAL)?);
+    let failed = |path: &str| {
+        let loaded = load_one(path);
+        match &loaded {
+            Err(error) if optional.lines().any(|one| one == path) => {
+                log::debug!("{error}");
+                Ok(())
+            }
+            _ => loaded,
+        }
+    };
+    list.lines().map(failed).fold(Ok(()), Result::and)
 }
 
 fn load_one(path: &str) -> Result<()> {
