@@ -54,6 +54,11 @@ pub(super) trait Place {
         worker.signal(Signal::SIGTERM)
     }
 
+    /// Whether what comes through its standard error are words to a person, and no console.
+    fn speaks(&self) -> bool {
+        true
+    }
+
     /// The worker has told something.
     fn note(&mut self, _event: &Event) {}
 

@@ -90,12 +90,8 @@ impl Where {
         match self {
             Self::Host => Ok(vec![(Box::new(Host), here())]),
             Self::Vm { kernels, memory, options } => {
-                let vm = |kernel: &Kernel| -> Result<(Box<dyn Backend>, Environment)> {
-                    let vm = Vm::new(kernel.clone(), *memory, options.clone())?;
-                    let environment = vm.environment();
-                    Ok((Box::new(vm), environment))
-                };
-                kernels.iter().map(vm).collect()
+                let all = Vm::all(kernels, *memory, options.as_deref())?.into_iter();
+                Ok(all.map(|vm| (vm.environment(), vm)).map(|(here, vm)| (Box::new(vm) as _, here)).collect())
             }
         }
     }

@@ -129,7 +129,7 @@ impl Watch {
         let (mut lines, mut open) = (Lines::default(), true);
         loop {
             self.count(counters);
-            self.said.hear(&mut worker.errors, tell)?;
+            self.said.hear(&mut worker.errors, place.speaks(), tell)?;
             self.go_on(Instant::now(), tell);
             if self.given_up.is_none()
                 && let Some(reason) = place.look(Instant::now())
@@ -151,7 +151,7 @@ impl Watch {
                 open = lines.read(&mut worker.events)?;
                 self.take(&mut lines, place, tell)?;
             } else if let Some(exit) = worker.try_wait()? {
-                self.said.hear(&mut worker.errors, tell)?;
+                self.said.hear(&mut worker.errors, place.speaks(), tell)?;
                 return Ok(Some(exit));
             }
         }
@@ -182,7 +182,7 @@ impl Watch {
             self.note(&event);
             place.note(&event);
             match event {
-                Event::Said { line } => self.said.line(line, tell),
+                Event::Said { line } => self.said.line(line, true, tell),
                 event => tell(RunEvent::Worker(event)),
             }
         }
@@ -209,7 +209,8 @@ impl Watch {
     }
 }
 
-/// What a worker printed on its standard error: told line by line, and the last of it kept.
+/// What a worker printed on its standard error: told line by line unless it is a console, and the
+/// last of it kept.
 #[derive(Default)]
 struct Said {
     lines: Lines,
@@ -221,18 +222,20 @@ const KEPT: usize = 64 << 10;
 
 impl Said {
     /// Take what is there, without waiting for more.
-    fn hear(&mut self, errors: &mut File, tell: &mut dyn FnMut(RunEvent)) -> Result<()> {
+    fn hear(&mut self, errors: &mut File, speaks: bool, tell: &mut dyn FnMut(RunEvent)) -> Result<()> {
         while is_readable(errors.as_fd(), PollTimeout::ZERO)? && self.lines.read(errors)? {}
         while let Some(line) = self.lines.next() {
-            self.line(String::from_utf8_lossy(&line).trim_end().to_owned(), tell);
+            self.line(String::from_utf8_lossy(&line).trim_end().to_owned(), speaks, tell);
         }
         Ok(())
     }
 
-    fn line(&mut self, line: String, tell: &mut dyn FnMut(RunEvent)) {
+    fn line(&mut self, line: String, speaks: bool, tell: &mut dyn FnMut(RunEvent)) {
         self.kept.push_str(&line);
         self.kept.push('\n');
-        tell(RunEvent::Said(line));
+        if speaks {
+            tell(RunEvent::Said(line));
+        }
         let more = self.kept.len().saturating_sub(KEPT);
         let from = (more..=self.kept.len()).find(|at| self.kept.is_char_boundary(*at)).unwrap_or(0);
         self.kept.drain(..from);

@@ -54,12 +54,21 @@ pub(super) struct Vm {
 }
 
 impl Vm {
-    /// Machines with this kernel; a trial boot decides who runs their instructions.
-    pub(super) fn new(kernel: Kernel, memory: Bytes, options: Option<String>) -> Result<Self> {
+    /// Machines with each of these kernels. A trial boot of the first decides who runs their
+    /// instructions.
+    pub(super) fn all(kernels: &[Kernel], memory: Bytes, options: Option<&str>) -> Result<Vec<Self>> {
         let qemu = Qemu::find()?;
-        let mut vm = Self { qemu, kernel, accelerator: Accelerator::Kvm, memory, options };
-        vm.accelerator = vm::accelerator::choose(|| vm.starts());
-        Ok(vm)
+        let vm = |kernel: &Kernel| Self {
+            qemu: qemu.clone(),
+            kernel: kernel.clone(),
+            accelerator: Accelerator::Kvm,
+            memory,
+            options: options.map(str::to_owned),
+        };
+        let mut all: Vec<Self> = kernels.iter().map(vm).collect();
+        let accelerator = vm::accelerator::choose(|| all.first().is_some_and(Self::starts));
+        all.iter_mut().for_each(|vm| vm.accelerator = accelerator);
+        Ok(all)
     }
 
     /// The guest as the place where cases run.
@@ -275,6 +284,10 @@ impl Place for Guest {
             None => worker.signal(Signal::SIGKILL),
             Some(_) => worker.input.write_all(b"stop\n").cannot(|| "ask the guest to stop".into()),
         }
+    }
+
+    fn speaks(&self) -> bool {
+        false
     }
 
     fn note(&mut self, event: &Event) {
