@@ -1,6 +1,6 @@
 //! Lines that come through a pipe in pieces.
 
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 
 use crate::error::{Cannot, Result};
 
@@ -11,10 +11,14 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Read what is there; false at the end of the file.
+    /// Read what is there; false at the end of the file. A socket whose other end went without having
+    /// read all has ended, too.
     pub(crate) fn read(&mut self, from: &mut impl Read) -> Result<bool> {
         let mut buffer = vec![0; 64 << 10];
-        let count = from.read(&mut buffer).cannot(|| "listen to the worker".into())?;
+        let count = match from.read(&mut buffer) {
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => 0,
+            read => read.cannot(|| "listen to the worker".into())?,
+        };
         self.pending.extend_from_slice(&buffer[..count]);
         Ok(count > 0)
     }

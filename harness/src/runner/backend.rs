@@ -4,7 +4,7 @@
 //! All else is the same everywhere: [`supervise`](super::supervise) takes the same events from it.
 
 use std::fmt::Display;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::Instant;
 
@@ -99,13 +99,16 @@ pub(super) fn died(exit: impl Display, at: &str) -> (Status, Reason) {
     (Status::Error, Reason { code: Reason::WORKER_DIED.into(), text, next: None })
 }
 
-/// Tell a worker its case.
+/// Tell a worker its case. One that has ended already is no error here: how it ended tells more.
 ///
 /// # Errors
 ///
-/// It does not listen.
+/// The case cannot be written.
 pub(super) fn tell(worker: &mut WorkerProcess, spec: &CaseSpec) -> Result<()> {
     let mut line = serde_json::to_vec(spec).cannot(|| "write the case as JSON".into())?;
     line.push(b'\n');
-    worker.input.write_all(&line).cannot(|| "tell the worker its case".into())
+    match worker.input.write_all(&line) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        told => told.cannot(|| "tell the worker its case".into()),
+    }
 }

@@ -56,7 +56,8 @@ fn keep_in(folder: &Path, key: &str, fill: impl FnOnce(&Path) -> Result<()>) -> 
 
 /// Say where else, where the disk is full or not ours to write.
 pub(super) fn advise(error: Error) -> Error {
-    let full = [Errno::ENOSPC, Errno::EDQUOT, Errno::EROFS, Errno::EACCES];
+    use Errno::{EACCES, EDQUOT, ENOENT, ENOSPC, ENOTDIR, EPERM, EROFS};
+    let full = [ENOSPC, EDQUOT, EROFS, EACCES, EPERM, ENOENT, ENOTDIR];
     match error.errno() {
         Some(errno) if full.contains(&errno) => {
             error.of_kind(crate::error::Kind::Unavailable).next(ELSEWHERE)
