@@ -67,7 +67,9 @@ fn hanging_kernel(lab: &Lab) -> PathBuf {
     image[0x206..0x208].copy_from_slice(&0x020f_u16.to_le_bytes());
     image[0x20e..0x210].copy_from_slice(&0x100_u16.to_le_bytes());
     image[0x211] = 1;
+    image[0x22c..0x230].copy_from_slice(&0x7fff_ffff_u32.to_le_bytes());
     image[0x236..0x238].copy_from_slice(&1_u16.to_le_bytes());
+    image[0x238..0x23c].copy_from_slice(&2047_u32.to_le_bytes());
     image[0x268..0x26b].copy_from_slice(&[0xfa, 0xeb, 0xfe]);
     image[0x300..0x300 + release.len()].copy_from_slice(release);
     let boot = lab.path("boot");
