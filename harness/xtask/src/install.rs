@@ -51,7 +51,7 @@ pub const VIEWERS: [Need; 3] = [
     },
 ];
 
-const fn tool(package: &'static str, why: &'static str, is_there: fn() -> bool) -> Need {
+pub const fn tool(package: &'static str, why: &'static str, is_there: fn() -> bool) -> Need {
     Need { package, elsewhere: package, why, is_there }
 }
 

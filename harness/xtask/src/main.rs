@@ -4,6 +4,7 @@
 //! the library, whose build needs libclang, which is one of the things installed here.
 
 mod install;
+mod kernels;
 mod process;
 mod tasks;
 
@@ -20,6 +21,9 @@ cargo xtask bench [postmark|report]  what the harness itself costs, beside its
                                      limits (root; some minutes); or only that
                                      beside the program PostMark, or to write
                                      the report of a large run
+cargo xtask kernels                  fetch Debian's kernels 6.1 and 6.12 into
+                                     target/kernels, for virtual machines (apt,
+                                     no root; nothing is installed)
 
 They install packages on Debian and Ubuntu (with sudo when not root), and say
 which before they do. Elsewhere they say what to install. OPTIONS are passed on.
@@ -33,6 +37,7 @@ fn main() -> ExitCode {
         ["test", more @ ..] => tasks::test(more),
         ["lint"] => tasks::lint(),
         ["bench"] | ["bench", "postmark" | "report"] => tasks::bench(&words[1..]),
+        ["kernels"] => tasks::kernels(),
         ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             return ExitCode::SUCCESS;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Why a task did not succeed, and the exit code of that.
@@ -36,10 +37,15 @@ pub fn as_root<'a>(words: &[&'a str]) -> Vec<&'a str> {
 
 /// Run a program to its end, on our terminal.
 pub fn run(words: &[&str], environment: &[(&str, &str)]) -> Result {
+    run_in(Path::new("."), words, environment)
+}
+
+/// The same in `folder`.
+pub fn run_in(folder: &Path, words: &[&str], environment: &[(&str, &str)]) -> Result {
     let settings: String = environment.iter().map(|(name, value)| format!("{name}='{value}' ")).collect();
     eprintln!("+ {settings}{}", words.join(" "));
     let mut command = Command::new(words[0]);
-    command.args(&words[1..]).envs(environment.iter().copied());
+    command.args(&words[1..]).envs(environment.iter().copied()).current_dir(folder);
     let status = command
         .status()
         .map_err(|error| Failure::unavailable(format!("cannot start {}: {error}", words[0])))?;
@@ -64,7 +70,7 @@ pub fn output(words: &[&str]) -> Result<String> {
 pub fn has_program(name: &str) -> bool {
     let path = std::env::var("PATH").unwrap_or_default();
     path.split(':').chain(["/usr/local/sbin", "/usr/sbin", "/sbin"]).any(|folder| {
-        let file = std::path::Path::new(folder).join(name);
+        let file = Path::new(folder).join(name);
         !folder.is_empty() && file.is_file()
     })
 }

@@ -4,6 +4,7 @@ use std::env;
 use std::path::PathBuf;
 
 use crate::install::{LIBCLANG, POSTMARK, STRACE, TOOLS, VIEWERS, ensure};
+use crate::kernels;
 use crate::process::{Failure, Result, as_root, is_root, output, run};
 
 /// Build fsduel and run a suite with it, as root.
@@ -35,6 +36,11 @@ pub fn bench(part: &[&str]) -> Result {
     ensure([&POSTMARK])?;
     let program = release()?;
     run_as_root(&[&BENCH[..], part].concat(), ("FSDUEL_PROGRAM", &program))
+}
+
+/// Fetch kernels for virtual machines.
+pub fn kernels() -> Result {
+    kernels::fetch(&target().join("kernels"))
 }
 
 /// Format, clippy and documentation, all without warnings.
