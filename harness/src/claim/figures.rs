@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::expression::{Quantity, Term};
 use super::interval::Pairs;
-use crate::result::{CaseResult, Facts, Postmark, RunReport, Status};
+use crate::result::{CaseResult, Facts, Postmark, RunReport, Status, id_on, split_id};
 
 /// Keys of the facts that are numbers, so that a claim can compare them.
 #[must_use]
@@ -40,25 +40,44 @@ pub fn only_workload_with(key: &str) -> Option<&'static str> {
     }
 }
 
-/// The figures of the measured blocks of a run.
+/// The figures of the measured blocks of a run, on one of its kernels: a claim names file systems.
 pub(super) struct Figures<'a> {
-    cases: &'a [CaseResult],
+    report: &'a RunReport,
+    kernel: Option<&'a str>,
 }
 
 impl<'a> Figures<'a> {
-    pub(super) fn of(report: &'a RunReport) -> Self {
-        Self { cases: &report.cases }
+    pub(super) fn of(report: &'a RunReport, kernel: Option<&'a str>) -> Self {
+        Self { report, kernel }
+    }
+
+    /// The id of the kernel, where configurations have one.
+    pub(super) fn kernel(&self) -> Option<&'a str> {
+        self.kernel
+    }
+
+    fn is(&self, case: &CaseResult, filesystem: &str) -> bool {
+        split_id(&case.configuration.id) == (filesystem, self.kernel)
     }
 
     /// Block 0 is the warm-up of a run with several blocks and enters nothing.
     fn of_configuration<'s>(&'s self, id: &'s str) -> impl Iterator<Item = &'a CaseResult> + 's {
-        self.cases.iter().filter(move |case| case.block > 0 && case.configuration.id == id)
+        self.report.cases.iter().filter(move |case| case.block > 0 && self.is(case, id))
+    }
+
+    /// Why nothing is to be concluded from these figures, if so.
+    pub(super) fn withheld(&self, terms: &[&Term]) -> Option<String> {
+        let withheld = |term: &&Term| {
+            let configuration = id_on(&term.filesystem, self.kernel);
+            self.report.withholds(&term.metric, &[&configuration])
+        };
+        terms.iter().any(withheld).then(|| EMULATED.into())
     }
 
     /// Why a configuration has no measured block: what fails in the warm-up does not run again.
     fn unmeasured(&self, id: &str) -> String {
-        match self.cases.iter().find(|case| case.configuration.id == id) {
-            None => format!("{id} is not in this run"),
+        match self.report.cases.iter().find(|case| self.is(case, id)) {
+            None => format!("{} is not in this run", id_on(id, self.kernel)),
             Some(case) if case.status == Status::Passed => format!("the run ended before {id} was measured"),
             Some(case) => did_not_pass(case),
         }
@@ -129,6 +148,8 @@ impl<'a> Figures<'a> {
         })
     }
 }
+
+const EMULATED: &str = "times come from an emulated processor";
 
 /// Why a case has no figures.
 fn did_not_pass(case: &CaseResult) -> String {

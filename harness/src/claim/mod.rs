@@ -4,14 +4,15 @@
 //! those are shown beside as what was measured then. One measured block is judged by its values,
 //! since there is nothing to tell noise by. Several are judged by the interval of each comparison,
 //! paired by block: a claim that lies within the noise is *not resolved*, and says how many blocks
-//! would decide. What cannot be judged is *not checked*, with the reason, and never counts as holding.
+//! would decide. In a run of several kernels each claim is judged on each of them, under a name of its
+//! own. What cannot be judged is *not checked*, with the reason, and never counts as holding.
 
 use std::fmt;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::result::{ClaimResult, ClaimVerdict, Reference, RunReport};
+use crate::result::{ClaimResult, ClaimVerdict, Reference, RunReport, id_on};
 
 mod expression;
 mod figures;
@@ -82,17 +83,23 @@ impl fmt::Display for SyntaxError {
 
 impl std::error::Error for SyntaxError {}
 
-/// Judge every claim on the cases of `report`.
+/// Judge every claim on the cases of `report`, on each of its kernels.
 #[must_use]
 pub fn evaluate(claims: &[ClaimSpec], references: &[Reference], report: &RunReport) -> Vec<ClaimResult> {
-    let figures = Figures::of(report);
-    claims.iter().map(|claim| judge(claim, references, &figures, &report.suite.scale)).collect()
+    let kernels = report.kernels();
+    let kernels = if kernels.is_empty() { vec![None] } else { kernels };
+    let on = |claim| kernels.iter().map(move |kernel| (claim, Figures::of(report, *kernel)));
+    let all = claims.iter().flat_map(on);
+    all.map(|(claim, figures)| judge(claim, references, &figures, &report.suite.scale)).collect()
 }
 
 fn judge(claim: &ClaimSpec, references: &[Reference], figures: &Figures, scale: &str) -> ClaimResult {
     let mut result = ClaimResult {
-        id: claim.id.clone(),
-        text: claim.text.clone(),
+        id: id_on(&claim.id, figures.kernel()),
+        text: match figures.kernel() {
+            Some(kernel) => format!("{} (on kernel {kernel})", claim.text),
+            None => claim.text.clone(),
+        },
         source: claim.source.clone(),
         then: claim.then.clone(),
         now: None,
@@ -111,7 +118,11 @@ fn judge(claim: &ClaimSpec, references: &[Reference], figures: &Figures, scale: 
     result.now = words::now(&condition, figures);
     let listed = claim.scales.is_empty() || claim.scales.iter().any(|name| name == scale);
     if listed {
-        (result.verdict, result.reason) = match interval::judge(&condition, figures) {
+        let judged = match figures.withheld(&condition.terms()) {
+            Some(reason) => Err(reason),
+            None => interval::judge(&condition, figures),
+        };
+        (result.verdict, result.reason) = match judged {
             Ok(outcome) => (outcome.verdict(), outcome.reason()),
             Err(reason) => (ClaimVerdict::NotChecked, Some(reason)),
         };

@@ -4,7 +4,7 @@
 //! equal for certain. Two runs share no blocks: their samples are independent.
 
 use super::differences::{differences, same_work};
-use super::figure::{Figure, cases, looks, paired, ran};
+use super::figure::{Figure, cases, looks, paired};
 use super::ratio::Ratio;
 use super::verdict::judge;
 use crate::error::Result;
@@ -47,17 +47,19 @@ pub(super) fn in_both<'a>(base: &RunReport, new: &'a RunReport) -> Vec<&'a str> 
 }
 
 fn of_configuration(base: &RunReport, new: &RunReport, id: &str) -> Vec<(Change, Ratio)> {
-    if !ran(base, id) || !ran(new, id) {
+    if !base.ran(id) || !new.ran(id) {
         return vec![];
     }
     let (old_cases, new_cases) = (cases(base, id), cases(new, id));
     let same_run = base.run_id == new.run_id;
+    let withheld = |key: &str| [base, new].iter().any(|run| run.withholds(key, &[id]));
     let change = |(step, key): (Option<String>, String)| {
         let figure = Figure { step: step.as_deref(), key: &key };
         let (old, new, ratio) = match same_run {
             true => of_one_run(figure, &old_cases, &new_cases),
             false => of_two_runs(figure, &old_cases, &new_cases),
         };
+        let ratio = ratio.withheld_if(withheld(&key));
         let estimate = ratio.estimate;
         let change = Change { configuration: id.to_owned(), step, metric: key, old, new, estimate };
         (old.is_some() || new.is_some()).then_some((change, ratio))

@@ -173,12 +173,18 @@ fn of_configuration(base: &RunReport, new: &RunReport, id: &str) -> Vec<String> 
     found
 }
 
+/// Why there is no word about a time.
+const EMULATED: &str = "times come from an emulated processor, so nothing is concluded from them";
+
 /// Kernel, backend and tools. A tool of one side only belongs to a configuration of that side only.
 fn of_environments(base: &RunReport, new: &RunReport, was: &Environment, is: &Environment) -> Vec<String> {
     let hosts = base.manifest.kernel == was.kernel && new.manifest.kernel == is.kernel;
     let kernel = other("kernel below the file systems", &was.kernel, &is.kernel).filter(|_| !hosts);
     let tools = was.tools.iter().filter_map(|(tool, old)| other(tool, old, is.tools.get(tool)?));
-    other("backend", &was.backend, &is.backend).into_iter().chain(kernel).chain(tools).collect()
+    let emulated = !was.timings_comparable || !is.timings_comparable;
+    let emulated = emulated.then(|| EMULATED.to_owned());
+    let backend = other("backend", &was.backend, &is.backend).into_iter();
+    backend.chain(emulated).chain(kernel).chain(tools).collect()
 }
 
 /// Steps whose figures one run lacks: a case that does not count, or work that was cut short.

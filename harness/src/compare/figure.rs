@@ -3,7 +3,7 @@
 //! A sample is the figure of one measured case that counts, in a step whose work was done in full:
 //! who did less was not faster.
 
-use crate::result::{CaseResult, RunReport, Status};
+use crate::result::{CaseResult, RunReport};
 use crate::stats::median;
 
 const KERNEL_CPU: &str = "kernel_cpu_s";
@@ -64,12 +64,6 @@ impl Figure<'_> {
     pub fn samples(self, cases: &[&CaseResult]) -> Vec<f64> {
         cases.iter().filter_map(|case| self.of(case)).collect()
     }
-}
-
-/// Whether a configuration was tried at all.
-pub(super) fn ran(report: &RunReport, configuration: &str) -> bool {
-    let mut own = report.cases.iter().filter(|case| case.configuration.id == configuration);
-    own.any(|case| case.status != Status::NotRun)
 }
 
 /// The measured cases of a configuration that count. The warm-up is none of them.

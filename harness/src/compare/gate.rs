@@ -9,7 +9,7 @@ use std::fmt;
 use super::between;
 use super::figure::Figure;
 use super::ratio::Ratio;
-use super::within::{self, is_gap, ratio, sides};
+use super::within::{self, is_gap, pairs, ratio};
 use crate::error::{Error, Result};
 use crate::names::unknown;
 use crate::result::{GateResult, GateVerdict, RunReport};
@@ -160,20 +160,21 @@ pub fn judge_changes(gates: &[Gate], base: &RunReport, new: &RunReport) -> Resul
 ///
 /// There is no figure that a gate is for.
 pub fn judge_within(gates: &[Gate], report: &RunReport) -> Result<Vec<GateResult>> {
-    let (baseline, candidates) = sides(report).unwrap_or_default();
+    let pairs = pairs(report);
     let words = within::judged(report);
     let names = distinct(report.steps().into_iter().map(|step| step.name.as_str()));
     let steps: Vec<Option<&str>> = names.iter().map(|name| Some(*name)).chain([None]).collect();
     let mut all = vec![];
     for gate in gates {
         let places = steps.iter().filter(|step| gate.is_for(**step, &gate.metric));
-        let places = places.flat_map(|step| candidates.iter().map(move |candidate| (*step, *candidate)));
-        let results = places.filter_map(|(step, candidate)| {
+        let places = places.flat_map(|step| pairs.iter().map(move |pair| (*step, *pair)));
+        let results = places.filter_map(|(step, (baseline, candidate))| {
             let figure = Figure { step, key: &gate.metric };
             let gap = || is_gap(report, baseline, candidate, figure).then(|| Ratio::without(0));
             let plain = ratio(report, baseline, candidate, figure).or_else(gap)?;
             let word = words.iter().find(|(it, _)| {
-                Some(it.step.as_str()) == step && it.candidate == candidate && it.metric == gate.metric
+                (Some(it.step.as_str()), &*it.metric) == (step, &*gate.metric)
+                    && (&*it.baseline, &*it.candidate) == (baseline, candidate)
             });
             Some(GateResult {
                 gate: gate.to_string(),

@@ -30,6 +30,8 @@ pub(super) enum Evidence {
     Exact(Verdict),
     /// An interval.
     Scatter(Scatter),
+    /// Whatever there is, no word is to rest on it.
+    Withheld,
 }
 
 /// Logarithms of a ratio: of each pair, or of both sides.
@@ -97,9 +99,17 @@ impl Ratio {
         self
     }
 
+    /// The same ratio, and neither a word nor a limit to hold a gate against, if so.
+    pub fn withheld_if(mut self, withheld: bool) -> Self {
+        if withheld {
+            self.evidence = Evidence::Withheld;
+        }
+        self
+    }
+
     /// Whether there is, or with more samples could be, a word about it.
     pub fn can_have_a_word(&self) -> bool {
-        !matches!(self.evidence, Evidence::None)
+        !matches!(self.evidence, Evidence::None | Evidence::Withheld)
     }
 
     /// The same measurement on both sides: equal, however often it was made.
@@ -110,6 +120,9 @@ impl Ratio {
     /// Where the limits of the ratio are known: its interval or, of what does not scatter, the ratio
     /// itself; it is 0 or infinite where a figure went to or from 0.
     pub fn limits(&self) -> Option<[f64; 2]> {
+        if matches!(self.evidence, Evidence::Withheld) {
+            return None;
+        }
         let exact = || match &self.evidence {
             Evidence::Exact(word) => limits_of(self.estimate.ratio, *word),
             _ => None,

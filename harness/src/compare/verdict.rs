@@ -41,6 +41,7 @@ pub(super) fn judge(ratios: &mut [&mut Ratio], looks: u32) {
         let (word, needed) = match &ratio.evidence {
             Evidence::Exact(word) => (*word, None),
             Evidence::None => (Verdict::NotResolved, None),
+            Evidence::Withheld => continue,
             Evidence::Scatter(scatter) => {
                 let enough = ratio.estimate.n >= FEWEST;
                 let differs = corrected.next().is_some_and(|p| p <= level) && enough;
@@ -59,7 +60,7 @@ pub(super) fn judge(ratios: &mut [&mut Ratio], looks: u32) {
 fn p_value(ratio: &Ratio) -> Option<f64> {
     match &ratio.evidence {
         Evidence::Scatter(scatter) => Some(scatter.mean().p_value()),
-        Evidence::Exact(_) | Evidence::None => None,
+        Evidence::Exact(_) | Evidence::None | Evidence::Withheld => None,
     }
 }
 

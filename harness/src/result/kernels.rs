@@ -56,7 +56,7 @@ impl RunReport {
     #[must_use]
     pub fn on_its_kernel(&self, id: &str) -> Option<&str> {
         let (_, kernel) = split_id(id);
-        self.first(|other| split_id(other).1 == kernel)
+        self.baseline(|other| split_id(other).1 == kernel)
     }
 
     /// What a configuration is compared with among those of its file system: the same on the first
@@ -64,15 +64,17 @@ impl RunReport {
     #[must_use]
     pub fn on_the_first_kernel(&self, id: &str) -> Option<&str> {
         let (filesystem, _) = split_id(id);
-        self.first(|other| split_id(other).0 == filesystem)
+        self.baseline(|other| split_id(other).0 == filesystem)
     }
 
-    /// The first that ran, else the first; what is missing on a machine must not take all comparisons
-    /// with it.
-    fn first(&self, is_of: impl Fn(&str) -> bool) -> Option<&str> {
+    /// As the comparisons have it; where there is none the first that ran, else the first: what is
+    /// missing on a machine must not take all comparisons with it.
+    fn baseline(&self, is_of: impl Fn(&str) -> bool) -> Option<&str> {
+        let compared = self.comparisons.iter().find(|one| is_of(&one.baseline) && is_of(&one.candidate));
         let mut own = self.configuration_ids();
         own.retain(|id| is_of(id));
-        own.iter().find(|id| self.ran(id)).or(own.first()).copied()
+        let ran = || own.iter().find(|id| self.ran(id)).or(own.first()).copied();
+        compared.map(|one| one.baseline.as_str()).or_else(ran)
     }
 
     /// Whether it could start here at all.

@@ -10,6 +10,7 @@ mod kernels;
 pub mod partial;
 pub mod postmark;
 mod step;
+mod timings;
 
 use std::collections::BTreeMap;
 
@@ -25,6 +26,7 @@ pub use judged::{
 pub use kernels::{id_on, split_id};
 pub use postmark::{Postmark, Seconds};
 pub use step::{EndedWord, Facts, Latency, Limit, Metrics, Series, StepResult, Which};
+pub use timings::{EMULATED, is_time};
 
 /// The version of the JSON that this program writes.
 pub const SCHEMA_VERSION: u32 = 1;

@@ -1,5 +1,6 @@
 //! Claims on the results of runs.
 
+mod kernels;
 mod repeated;
 
 use serde_json::json;
