@@ -1,8 +1,10 @@
-//! `fsduel gc`: devices of ours that outlived their run, and folders that `--keep` kept.
+//! `fsduel gc`: devices and memory cgroups of ours that outlived their run, and folders that `--keep`
+//! kept.
 //!
 //! A run leaves nothing even when it is killed. What is found here was kept alive from outside: a
-//! mount namespace that copied ours, or a program that still has the device open. Only devices
-//! that carry our tag and whose run is dead are ever freed, and only folders that carry it removed.
+//! mount namespace that copied ours, or a program that still has the device open; or it is the empty
+//! memory cgroup of a run that was killed. Only what carries our tag and whose run is dead is ever
+//! freed.
 
 use std::io::Write;
 use std::path::Path;
@@ -18,10 +20,20 @@ use crate::{exit, parts};
 
 const IN_USE: &str = "in use by a run that goes on";
 
+/// Something of ours that was found.
+struct Leftover {
+    /// What it is, and of which process or how large.
+    what: String,
+    /// The run that made it goes on.
+    alive: bool,
+    /// What it is called that it is there, and that it is gone.
+    words: [&'static str; 2],
+    free: Box<dyn Fn() -> Result<()>>,
+}
+
 /// List what is left; free it with `--force`.
 pub fn gc(arguments: &GcArguments) -> Result<u8> {
-    let found = parts::find_ours()?;
-    let kept = parts::find_kept(arguments.store.as_deref().unwrap_or(Path::new(DEFAULT_STORE)))?;
+    let found = find(arguments.store.as_deref().unwrap_or(Path::new(DEFAULT_STORE)))?;
     let mut code = exit::OK;
     // Others cannot open the devices, and an empty list would be no answer.
     if let Some(missing) = parts::check(&[Requirement::Root]).into_iter().next() {
@@ -29,33 +41,42 @@ pub fn gc(arguments: &GcArguments) -> Result<u8> {
         return Err(error.because(missing.text).next(missing.next));
     }
     to_stdout(|out| {
-        if found.is_empty() && kept.is_empty() {
+        if found.is_empty() {
             return writeln!(out, "nothing of ours is left").cannot(doing);
         }
         for leftover in &found {
             let (word, failed) = fate(leftover, arguments.force);
             code = exit::first([code, failed]);
-            writeln!(out, "{}: {word}", describe(leftover)).cannot(doing)?;
-        }
-        for folder in &kept {
-            let (word, failed) = fate_of_kept(folder, arguments.force);
-            code = exit::first([code, failed]);
-            writeln!(out, "{}, {}: {word}", folder.path.display(), folder.allocated).cannot(doing)?;
+            writeln!(out, "{}: {word}", leftover.what).cannot(doing)?;
         }
         Ok(())
     })?;
-    if !arguments.force
-        && (kept.iter().any(|folder| !folder.alive) || found.iter().any(|leftover| !leftover.alive))
-    {
+    if !arguments.force && found.iter().any(|leftover| !leftover.alive) {
         let _ = writeln!(std::io::stderr(), "  next: fsduel gc --force");
     }
     Ok(code)
 }
 
-/// `/dev/loop4, 2 GiB, of process 812`.
-fn describe(found: &parts::Found) -> String {
-    let (device, bytes, pid) = (found.device.display(), found.bytes, found.tag.pid);
-    format!("{device}, {bytes}, of process {pid}")
+fn find(store: &Path) -> Result<Vec<Leftover>> {
+    let devices = parts::find_ours()?.into_iter().map(|found| Leftover {
+        what: format!("{}, {}, of process {}", found.device.display(), found.bytes, found.tag.pid),
+        alive: found.alive,
+        words: ["left over", "freed"],
+        free: Box::new(move || parts::free(&found)),
+    });
+    let groups = parts::find_groups().into_iter().map(|group| Leftover {
+        what: format!("{}, of process {}", group.path.display(), group.pid),
+        alive: group.alive,
+        words: ["left over", "removed"],
+        free: Box::new(move || parts::remove_group(&group)),
+    });
+    let kept = parts::find_kept(store)?.into_iter().map(|folder| Leftover {
+        what: format!("{}, {}", folder.path.display(), folder.allocated),
+        alive: folder.alive,
+        words: ["kept", "removed"],
+        free: Box::new(move || parts::remove_kept(&folder)),
+    });
+    Ok(devices.chain(groups).chain(kept).collect())
 }
 
 fn doing() -> String {
@@ -63,34 +84,19 @@ fn doing() -> String {
 }
 
 /// What becomes of one of them, and the exit code of that.
-fn fate(leftover: &parts::Found, force: bool) -> (String, u8) {
+fn fate(leftover: &Leftover, force: bool) -> (String, u8) {
+    let [there, gone] = leftover.words;
     if leftover.alive {
         return (IN_USE.into(), exit::OK);
     }
     if !force {
-        return ("left over".into(), exit::OK);
+        return (there.into(), exit::OK);
     }
-    match parts::free(leftover) {
-        Ok(()) => ("freed".into(), exit::OK),
-        Err(error) => (format!("not freed: {error}"), exit::HARNESS),
+    match (leftover.free)() {
+        Ok(()) => (gone.into(), exit::OK),
+        Err(error) => {
+            let next = error.next_step().map(|next| format!("; {next}")).unwrap_or_default();
+            (format!("not {gone}: {error}{next}"), exit::HARNESS)
+        }
     }
-}
-
-/// What becomes of a folder that was kept, and the exit code of that.
-fn fate_of_kept(folder: &parts::Kept, force: bool) -> (String, u8) {
-    if folder.alive {
-        return (IN_USE.into(), exit::OK);
-    }
-    if !force {
-        return ("kept".into(), exit::OK);
-    }
-    match parts::remove_kept(folder) {
-        Ok(()) => ("removed".into(), exit::OK),
-        Err(error) => (not_removed(&error), exit::HARNESS),
-    }
-}
-
-fn not_removed(error: &Error) -> String {
-    let next = error.next_step().map(|next| format!("; {next}")).unwrap_or_default();
-    format!("not removed: {error}{next}")
 }

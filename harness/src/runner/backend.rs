@@ -17,6 +17,8 @@ use crate::sys::counters::Shared;
 use crate::sys::spawn::{WorkerExit, WorkerProcess, spawn_worker};
 use crate::worker::WORKER_ARGUMENT;
 
+use super::memory;
+
 /// Somewhere that cases run.
 pub(super) trait Backend {
     /// Start a worker for this case, which has not been told what the case is.
@@ -74,16 +76,11 @@ pub(super) struct Host;
 
 impl Backend for Host {
     fn start(&self, spec: &CaseSpec) -> Result<Started> {
-        let (counters, memory) = Shared::new()?;
-        let number = memory.as_raw_fd().to_string();
-        let worker = spawn_worker(&["fsduel", WORKER_ARGUMENT, &number], memory.as_fd())?;
-        Ok(Started {
-            doing: "start",
-            worker,
-            spec: spec.clone(),
-            counters: Some(counters),
-            place: Box::new(Here),
-        })
+        let (counters, shared) = Shared::new()?;
+        let number = shared.as_raw_fd().to_string();
+        let worker = spawn_worker(&["fsduel", WORKER_ARGUMENT, &number], shared.as_fd())?;
+        let place = memory::place(spec, &worker)?;
+        Ok(Started { doing: "start", worker, spec: spec.clone(), counters: Some(counters), place })
     }
 }
 

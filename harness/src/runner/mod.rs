@@ -9,6 +9,7 @@ mod clock;
 mod costs;
 pub mod directory;
 mod forecast;
+mod memory;
 mod only_ours;
 mod place;
 mod plan;
@@ -36,6 +37,7 @@ use blocks::{Next, Schedule};
 
 pub use costs::{Costs, free_needed};
 pub use forecast::Forecast;
+pub use memory::{FoundGroup, find_groups, remove_group};
 pub use plan::{Asked, Plan, plan};
 
 /// What happens during a run, in order.

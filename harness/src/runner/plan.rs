@@ -20,6 +20,7 @@ use crate::vm::Kernel;
 
 use super::blocks::Schedule;
 use super::costs::Costs;
+use super::memory;
 use super::only_ours;
 use super::place::Where;
 use super::preflight::{self, Work};
@@ -144,6 +145,7 @@ impl Plan {
         self.place.admit()?;
         self.refuse_warnings()?;
         let Some(case) = self.cases.first() else { return Ok(()) };
+        memory::check(case.memory)?;
         if case.overcommit || self.not_run.len() == self.cases.len() {
             return Ok(());
         }

@@ -13,10 +13,10 @@ use nix::errno::Errno;
 use super::disk::Disk;
 use super::holders;
 use super::loop_device::LoopDevice;
-use super::retry::{PATIENCE, retry};
 use crate::error::{Cannot, Error, Result};
 use crate::result::LoopInfo;
 use crate::sys::loop_ctl;
+use crate::sys::retry::{PATIENCE, retry};
 
 /// What a file system is made on.
 #[derive(Debug)]

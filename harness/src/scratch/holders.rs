@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::mount_table;
+use crate::sys::mount_table;
 
 /// A process that keeps something busy.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,9 +13,9 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use super::device::{held, keep_open};
 use super::image::Image;
-use super::retry::{PATIENCE, retry};
 use crate::error::{Cannot, Error, Kind, Result};
 use crate::result::LoopInfo;
+use crate::sys::retry::{PATIENCE, retry};
 use crate::sys::{errno, loop_ctl};
 use crate::units::Bytes;
 

@@ -16,10 +16,8 @@ mod kept;
 mod loop_device;
 mod mount;
 mod mount_options;
-mod mount_table;
 mod mount_warnings;
 mod place;
-mod retry;
 mod store;
 mod tag;
 
@@ -32,6 +30,7 @@ use crate::command::{self, Invocation, Output};
 use crate::error::{Cannot, Error, Result};
 use crate::fs::Filesystem;
 use crate::sys::errno;
+use crate::sys::retry::{PATIENCE, retry};
 use crate::units::Bytes;
 
 pub use device::Device;
@@ -44,8 +43,6 @@ pub use mount::Mount;
 pub use place::Place;
 pub use store::{StoreKind, StoreState, store_info};
 pub use tag::{Found, Tag, find_ours, free};
-
-use retry::{PATIENCE, retry};
 
 /// What a scratch device is made from.
 #[derive(Clone, Debug, PartialEq, Eq)]

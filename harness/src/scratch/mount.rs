@@ -21,11 +21,11 @@ use sys_mount::UnmountFlags;
 
 use super::holders;
 use super::mount_options::MountOptions;
-use super::mount_table;
 use super::mount_warnings::MountWarnings;
-use super::retry::{PATIENCE, retry};
 use crate::error::{Cannot, Error, Kind, Result};
 use crate::sys::errno;
+use crate::sys::mount_table;
+use crate::sys::retry::{PATIENCE, retry};
 
 /// How long a mount that is dropped is tried to be unmounted.
 pub(super) const DROP_PATIENCE: Duration = Duration::from_secs(2);

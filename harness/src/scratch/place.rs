@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use sys_mount::MountFlags;
 
 use super::mount::{DROP_PATIENCE, unmount};
-use super::retry::PATIENCE;
 use crate::error::{Cannot, Error, Result};
+use crate::sys::retry::PATIENCE;
 
 /// Folders that every system has, and that are usually empty. Source: hier(7).
 const CANDIDATES: [&str; 4] = ["/mnt", "/media", "/srv", "/opt"];

@@ -6,9 +6,9 @@
 
 use std::path::Path;
 
-use super::mount_table;
 use crate::error::{Cannot, Error, Result};
 use crate::sys::errno;
+use crate::sys::mount_table;
 use crate::units::Bytes;
 
 /// What kind of storage a folder is on.

@@ -9,6 +9,10 @@ use crate::error::{Cannot, Result};
 /// One line of `mountinfo`. Source: proc_pid_mountinfo(5).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MountEntry {
+    /// Number of its device, as `259:4`; file systems that own no single device make one up.
+    pub device: String,
+    /// The folder of the file system that is mounted there; `/` for all of it.
+    pub root: PathBuf,
     /// Where it is mounted.
     pub point: PathBuf,
     /// Options of this mount: `rw,nosuid,nodev,noatime`.
@@ -55,8 +59,12 @@ pub fn covering(path: &Path) -> Result<Option<MountEntry>> {
     Ok(entries.max_by_key(|entry| entry.point.components().count()))
 }
 
-/// Of the thread, not of the process: only the thread may have a mount namespace of its own.
-fn read() -> Result<Vec<MountEntry>> {
+/// All mounts. Of the thread, not of the process: only the thread may have a mount namespace of its own.
+///
+/// # Errors
+///
+/// `/proc` cannot be read.
+pub fn read() -> Result<Vec<MountEntry>> {
     let path = "/proc/thread-self/mountinfo";
     Ok(parse(&fs::read_to_string(path).cannot(|| format!("read {path}"))?))
 }
@@ -72,6 +80,8 @@ fn parse_line(line: &str) -> Option<MountEntry> {
     let mount: Vec<&str> = mount.split(' ').collect();
     let mut filesystem = filesystem.split(' ');
     Some(MountEntry {
+        device: (*mount.get(2)?).to_owned(),
+        root: unescape(mount.get(3)?),
         point: unescape(mount.get(4)?),
         options: (*mount.get(5)?).to_owned(),
         filesystem: filesystem.next()?.to_owned(),
@@ -109,6 +119,7 @@ mod tests {
         assert_eq!(entries.len(), 3);
         assert_eq!(entries[1].super_options, "rw,size=24683656k");
         assert_eq!(entries[2].source, "/dev/loop4");
+        assert_eq!((entries[2].device.as_str(), entries[2].root.as_path()), ("7:4", Path::new("/")));
     }
 
     #[test]

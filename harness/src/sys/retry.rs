@@ -4,11 +4,15 @@
 use std::time::{Duration, Instant};
 
 /// How long a device or mount may be busy before that is an error.
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+pub const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Call `attempt` until it succeeds, fails in a way that is not `transient`, or `limit` is over. The
 /// pauses grow from half a millisecond to 50 milliseconds.
-pub(super) fn retry<T, E>(
+///
+/// # Errors
+///
+/// Those of the last attempt.
+pub fn retry<T, E>(
     limit: Duration,
     transient: impl Fn(&E) -> bool,
     mut attempt: impl FnMut() -> Result<T, E>,

@@ -1,0 +1,153 @@
+//! `--memory` on this machine: the worker of a case, and all that it starts, in a memory cgroup of its
+//! own.
+//!
+//! The worker is moved there before it is told its case, so before it allocates anything of it or
+//! fills any page cache. The group is removed when the worker has been waited for. A runner that was
+//! killed leaves an empty one: its name tells whose it was, and the next run with a limit, or
+//! `fsduel gc`, removes it. Only empty groups can be removed at all.
+
+use std::path::{Path, PathBuf};
+
+use crate::case::CaseSpec;
+use crate::error::Result;
+use crate::result::{CaseResult, Metrics, Reason, Status};
+use crate::scratch::Tag;
+use crate::sys::cgroup::{self, MemoryGroup};
+use crate::sys::spawn::{WorkerExit, WorkerProcess};
+use crate::units::Bytes;
+
+use super::backend::{Here, Place, died};
+
+const PREFIX: &str = "fsduel-";
+
+/// Refuse a run whose memory cannot be limited on this machine.
+///
+/// # Errors
+///
+/// Of kind [`Unavailable`](crate::error::Kind::Unavailable), with what gets it.
+pub(super) fn check(limit: Option<Bytes>) -> Result<()> {
+    let Some(limit) = limit else { return Ok(()) };
+    for group in find_groups().into_iter().filter(|group| !group.alive) {
+        if let Err(error) = remove_group(&group) {
+            log::warn!("{error}");
+        }
+    }
+    MemoryGroup::create(&name(0)?, limit)?.remove()
+}
+
+/// The place of a worker that was started and not told its case yet.
+///
+/// # Errors
+///
+/// Its memory is to be limited and cannot be.
+pub(super) fn place(spec: &CaseSpec, worker: &WorkerProcess) -> Result<Box<dyn Place>> {
+    let Some(limit) = spec.memory else { return Ok(Box::new(Here)) };
+    let group = MemoryGroup::create(&name(spec.order)?, limit)?;
+    group.add(worker.pid)?;
+    Ok(Box::new(Limited { group: Some(group), limit }))
+}
+
+/// `fsduel-PID-STARTTIME-ORDER`, of this process.
+fn name(order: u32) -> Result<String> {
+    let Tag { pid, start_time, .. } = Tag::of_this_process("")?;
+    Ok(format!("{PREFIX}{pid}-{start_time}-{order}"))
+}
+
+/// The run that made a group of this name.
+fn maker(folder: &Path) -> Option<Tag> {
+    let name = folder.file_name()?.to_str()?;
+    let mut fields = name.strip_prefix(PREFIX)?.split('-');
+    let (pid, start_time) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    Some(Tag { pid, start_time, run_id: fields.next()?.to_owned() })
+}
+
+/// This machine, with a limit.
+struct Limited {
+    group: Option<MemoryGroup>,
+    limit: Bytes,
+}
+
+impl Limited {
+    /// Why nothing was measured, where the limit was too small for the work.
+    fn too_small(&self) -> Option<(Status, Reason)> {
+        let kills = self.group.as_ref()?.kills().filter(|kills| *kills > 0)?;
+        let processes = if kills == 1 { "process" } else { "processes" };
+        let text = format!(
+            "the work needed more than --memory {}: the kernel killed {kills} {processes} for it",
+            self.limit
+        );
+        let next = Some("allow more with --memory".into());
+        Some((Status::Invalid, Reason { code: Reason::ENVIRONMENT.into(), text, next }))
+    }
+}
+
+impl Place for Limited {
+    fn lost(&self, exit: WorkerExit, at: &str, _said: &str) -> (Status, Reason) {
+        self.too_small().unwrap_or_else(|| died(exit, at))
+    }
+
+    fn finish(&mut self, _spec: &CaseSpec, case: &mut CaseResult) {
+        if !matches!(case.status, Status::Passed | Status::Stopped)
+            && let Some((status, reason)) = self.too_small()
+        {
+            (case.status, case.reason) = (status, Some(reason));
+            case.steps.clear();
+            case.metrics = Metrics::default();
+        }
+        if let Some(Err(error)) = self.group.take().map(MemoryGroup::remove) {
+            case.verify.details.push(error.to_string());
+        }
+    }
+}
+
+/// A memory cgroup that some run of ours made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundGroup {
+    /// Its folder.
+    pub path: PathBuf,
+    /// The process that made it.
+    pub pid: u32,
+    /// Whether that process still runs.
+    pub alive: bool,
+}
+
+/// All memory cgroups on this machine that a run of ours made.
+#[must_use]
+pub fn find_groups() -> Vec<FoundGroup> {
+    let told = |path: PathBuf| {
+        let tag = maker(&path)?;
+        Some(FoundGroup { alive: tag.is_alive(), pid: tag.pid, path })
+    };
+    cgroup::find(PREFIX).into_iter().filter_map(told).collect()
+}
+
+/// Remove a group whose maker is dead. A maker in another container looks dead from here; that does
+/// no harm, since the kernel removes no group that has a process.
+///
+/// # Errors
+///
+/// A process is still in it.
+pub fn remove_group(group: &FoundGroup) -> Result<()> {
+    cgroup::remove(&group.path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_names_its_maker() {
+        let own = maker(&Path::new("/sys/fs/cgroup/memory").join(name(7).unwrap())).unwrap();
+        assert_eq!(own.pid, std::process::id());
+        assert!(own.is_alive());
+    }
+
+    #[test]
+    fn names_of_others_are_not_ours() {
+        for name in
+            ["fsduel", "fsduel-", "fsduel-7", "fsduel-7-x-1", "fsduel-x-7-1", "fsduel-7-8", "user.slice"]
+        {
+            assert_eq!(maker(Path::new(name)), None, "{name}");
+        }
+    }
+}
