@@ -8,6 +8,7 @@ mod blocks;
 mod clock;
 mod costs;
 pub mod directory;
+mod disk;
 mod forecast;
 mod memory;
 mod only_ours;
