@@ -16,6 +16,9 @@ pub const QUIET: &str = "wait until the disk is quiet";
 /// The phase that compares what a step left with what must exist; the first after the step's clock.
 pub const READ_BACK: &str = "read back";
 
+/// The phase that makes the file system: from here on a claim on a disk only stands in the way.
+pub const MKFS: &str = "mkfs";
+
 /// Where file systems are made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

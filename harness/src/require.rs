@@ -178,7 +178,7 @@ fn read(path: &str) -> String {
 /// Debian's package that has a program, where known.
 #[must_use]
 pub fn package_of(program: &str) -> Option<&'static str> {
-    let packages: [(&str, &[&str]); 10] = [
+    let packages: [(&str, &[&str]); 11] = [
         ("btrfs-progs", &["btrfs", "mkfs.btrfs"]),
         (
             "e2fsprogs",
@@ -192,6 +192,7 @@ pub fn package_of(program: &str) -> Option<&'static str> {
         ("bcachefs-tools", &["bcachefs", "mkfs.bcachefs"]),
         ("exfatprogs", &["mkfs.exfat", "fsck.exfat"]),
         ("kmod", &["modprobe"]),
+        ("util-linux", &["blkid", "wipefs"]),
     ];
     packages.iter().find(|(_, programs)| programs.contains(&program)).map(|(package, _)| *package)
 }

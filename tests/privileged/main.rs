@@ -7,6 +7,7 @@
 
 mod by_hand;
 mod damage;
+mod disks;
 mod environment;
 mod golden;
 mod guard;
@@ -14,6 +15,7 @@ mod kept;
 mod lab;
 mod leaks;
 mod live;
+mod memory;
 mod postmark;
 mod repeat;
 mod runs;
@@ -38,6 +40,8 @@ fn main() {
     trials.extend(leaks::trials());
     trials.extend(stops::trials());
     trials.extend(live::trials());
+    trials.extend(memory::trials());
+    trials.extend(disks::trials());
     trials.extend(environment::trials());
     trials.extend(guard::trials());
     trials.extend(kept::general_trials());

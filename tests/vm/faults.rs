@@ -165,7 +165,11 @@ fn machine_killed() {
     let run: RunReport = serde_json::from_str(&fs::read_to_string(lab.path("run.json")).unwrap()).unwrap();
     let reason = run.cases[0].reason.as_ref().unwrap();
     assert_eq!((run.cases[0].status, reason.code.as_str()), (Status::Error, "guest_ended"));
-    assert!(reason.text.contains("at step directories") && reason.text.contains("SIGKILL"), "{}", reason.text);
+    assert!(
+        reason.text.contains("at step directories") && reason.text.contains("SIGKILL"),
+        "{}",
+        reason.text
+    );
     assert_eq!(run.cases[0].steps.len(), 1, "what had finished is kept");
     lab.assert_nothing_is_left();
 }

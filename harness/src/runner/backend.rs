@@ -10,14 +10,16 @@ use std::time::Instant;
 
 use nix::sys::signal::Signal;
 
-use crate::case::{CaseSpec, Event};
+use crate::case::{CaseSpec, Event, MKFS};
 use crate::error::{Cannot, Result};
 use crate::result::{CaseResult, Reason, Status};
+use crate::scratch::disk::Claim;
 use crate::sys::counters::Shared;
 use crate::sys::spawn::{WorkerExit, WorkerProcess, spawn_worker};
 use crate::worker::WORKER_ARGUMENT;
 
-use super::memory;
+use super::disk;
+use super::memory::{self, Limited};
 
 /// Somewhere that cases run.
 pub(super) trait Backend {
@@ -84,14 +86,37 @@ impl Backend for Host {
         let (counters, shared) = Shared::new()?;
         let number = shared.as_raw_fd().to_string();
         let worker = spawn_worker(&["fsduel", WORKER_ARGUMENT, &number], shared.as_fd())?;
-        let place = memory::place(spec, &worker)?;
+        let limit = memory::limit(spec, &worker)?;
+        let place = Box::new(Here { limit, claim: disk::of_case(spec)? });
         Ok(Started { doing: "start", worker, spec: spec.clone(), counters: Some(counters), place })
     }
 }
 
-pub(super) struct Here;
+/// This machine, as it is for one case.
+#[derive(Default)]
+pub(super) struct Here {
+    limit: Option<Limited>,
+    /// Until a file system is made on a whole disk, nobody else may use it.
+    claim: Option<Claim>,
+}
 
-impl Place for Here {}
+impl Place for Here {
+    fn note(&mut self, event: &Event) {
+        if matches!(event, Event::Phase { phase } if phase == MKFS) {
+            self.claim = None;
+        }
+    }
+
+    fn lost(&self, exit: WorkerExit, at: &str, _said: &str) -> (Status, Reason) {
+        self.limit.as_ref().and_then(Limited::too_small).unwrap_or_else(|| died(exit, at))
+    }
+
+    fn finish(&mut self, _spec: &CaseSpec, case: &mut CaseResult) {
+        if let Some(limit) = self.limit.take() {
+            limit.finish(case);
+        }
+    }
+}
 
 /// A worker that ended without a result.
 pub(super) fn died(exit: impl Display, at: &str) -> (Status, Reason) {

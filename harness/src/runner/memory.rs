@@ -13,10 +13,8 @@ use crate::error::Result;
 use crate::result::{CaseResult, Metrics, Reason, Status};
 use crate::scratch::Tag;
 use crate::sys::cgroup::{self, MemoryGroup};
-use crate::sys::spawn::{WorkerExit, WorkerProcess};
+use crate::sys::spawn::WorkerProcess;
 use crate::units::Bytes;
-
-use super::backend::{Here, Place, died};
 
 const PREFIX: &str = "fsduel-";
 
@@ -35,16 +33,16 @@ pub(super) fn check(limit: Option<Bytes>) -> Result<()> {
     MemoryGroup::create(&name(0)?, limit)?.remove()
 }
 
-/// The place of a worker that was started and not told its case yet.
+/// Limit a worker that was started and not told its case yet, where that is asked for.
 ///
 /// # Errors
 ///
-/// Its memory is to be limited and cannot be.
-pub(super) fn place(spec: &CaseSpec, worker: &WorkerProcess) -> Result<Box<dyn Place>> {
-    let Some(limit) = spec.memory else { return Ok(Box::new(Here)) };
+/// No group can be made.
+pub(super) fn limit(spec: &CaseSpec, worker: &WorkerProcess) -> Result<Option<Limited>> {
+    let Some(limit) = spec.memory else { return Ok(None) };
     let group = MemoryGroup::create(&name(spec.order)?, limit)?;
     group.add(worker.pid)?;
-    Ok(Box::new(Limited { group: Some(group), limit }))
+    Ok(Some(Limited { group, limit }))
 }
 
 /// `fsduel-PID-STARTTIME-ORDER`, of this process.
@@ -61,16 +59,16 @@ fn maker(folder: &Path) -> Option<Tag> {
     Some(Tag { pid, start_time, run_id: fields.next()?.to_owned() })
 }
 
-/// This machine, with a limit.
-struct Limited {
-    group: Option<MemoryGroup>,
+/// A worker with a limit.
+pub(super) struct Limited {
+    group: MemoryGroup,
     limit: Bytes,
 }
 
 impl Limited {
     /// Why nothing was measured, where the limit was too small for the work.
-    fn too_small(&self) -> Option<(Status, Reason)> {
-        let kills = self.group.as_ref()?.kills().filter(|kills| *kills > 0)?;
+    pub(super) fn too_small(&self) -> Option<(Status, Reason)> {
+        let kills = self.group.kills().filter(|kills| *kills > 0)?;
         let processes = if kills == 1 { "process" } else { "processes" };
         let text = format!(
             "the work needed more than --memory {}: the kernel killed {kills} {processes} for it",
@@ -79,14 +77,9 @@ impl Limited {
         let next = Some("allow more with --memory".into());
         Some((Status::Invalid, Reason { code: Reason::ENVIRONMENT.into(), text, next }))
     }
-}
 
-impl Place for Limited {
-    fn lost(&self, exit: WorkerExit, at: &str, _said: &str) -> (Status, Reason) {
-        self.too_small().unwrap_or_else(|| died(exit, at))
-    }
-
-    fn finish(&mut self, _spec: &CaseSpec, case: &mut CaseResult) {
+    /// The worker is gone: see whether the limit was too small for what it started, and remove it.
+    pub(super) fn finish(self, case: &mut CaseResult) {
         if !matches!(case.status, Status::Passed | Status::Stopped)
             && let Some((status, reason)) = self.too_small()
         {
@@ -94,7 +87,7 @@ impl Place for Limited {
             case.steps.clear();
             case.metrics = Metrics::default();
         }
-        if let Some(Err(error)) = self.group.take().map(MemoryGroup::remove) {
+        if let Err(error) = self.group.remove() {
             case.verify.details.push(error.to_string());
         }
     }

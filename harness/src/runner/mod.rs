@@ -8,6 +8,7 @@ mod blocks;
 mod clock;
 mod costs;
 pub mod directory;
+mod disk;
 mod forecast;
 mod memory;
 mod only_ours;
@@ -231,11 +232,13 @@ fn head(plan: &Plan) -> RunReport {
     }
 }
 
-/// Tools are this machine's everywhere: guests get copies.
+/// Tools are this machine's everywhere: guests get copies. And a limit of memory is the same for all.
 fn with_tools(plan: &Plan, environments: Vec<Environment>) -> Vec<Environment> {
     let tools = tool_versions(&plan.cases);
     let with = |mut environment: Environment| {
         environment.tools.extend(tools.clone());
+        let limit = plan.cases.first().and_then(|case| case.memory);
+        environment.memory_bytes = environment.memory_bytes.or(limit.map(|limit| limit.0));
         environment
     };
     environments.into_iter().map(with).collect()

@@ -20,10 +20,10 @@ use crate::vm::Kernel;
 
 use super::blocks::Schedule;
 use super::costs::Costs;
-use super::memory;
 use super::only_ours;
 use super::place::Where;
 use super::preflight::{self, Work};
+use super::{disk, memory};
 
 /// A run before its start.
 #[derive(Debug)]
@@ -50,6 +50,8 @@ pub struct Plan {
     /// What it will cost.
     pub costs: Costs,
     pub(super) place: Where,
+    /// Use a disk although something is on it.
+    wipe: bool,
     pub(super) seed: Seed,
     pub(super) claims: Vec<ClaimSpec>,
     pub(super) references: Vec<Reference>,
@@ -76,6 +78,7 @@ pub fn plan(mut resolved: Resolved, asked: &Asked) -> Result<Plan> {
     let run_id = manifest::run_id();
     let place = Where::choose(&resolved)?;
     resolved.name_kernels(&place.releases());
+    disk::plan(&mut resolved)?;
     let store = store_info(&resolved.store)?;
     let (mut not_run, mut cases, mut works) = (BTreeMap::new(), vec![], vec![]);
     for (order, configuration) in (1..).zip(&resolved.configurations) {
@@ -113,6 +116,7 @@ pub fn plan(mut resolved: Resolved, asked: &Asked) -> Result<Plan> {
         timeout: resolved.timeout,
         costs,
         place,
+        wipe: resolved.wipe,
         seed: resolved.seed,
         claims: resolved.claims,
         references: resolved.references,
@@ -145,8 +149,12 @@ impl Plan {
         self.place.admit()?;
         self.refuse_warnings()?;
         let Some(case) = self.cases.first() else { return Ok(()) };
-        memory::check(case.memory)?;
-        if case.overcommit || self.not_run.len() == self.cases.len() {
+        if let Where::Host = self.place {
+            memory::check(case.memory)?;
+            disk::admit(case, self.wipe)?;
+        }
+        let disk = matches!(case.store, Store::Disk(_));
+        if disk || case.overcommit || self.not_run.len() == self.cases.len() {
             return Ok(());
         }
         let free = Bytes(self.manifest.store.free_bytes);
@@ -259,7 +267,9 @@ fn store_info(store: &Store) -> Result<StoreInfo> {
             let state = scratch::store_info(folder)?;
             (folder.display().to_string(), state.filesystem, state.free)
         }
-        Store::Disk(disk) => (disk.display().to_string(), "none: a whole disk".into(), Bytes(u64::MAX)),
+        Store::Disk(disk) => {
+            (disk.display().to_string(), "none: a whole disk".into(), scratch::disk::look(disk)?.1)
+        }
         Store::Memory => ("memory".into(), "memory".into(), manifest::memory_available()),
     };
     Ok(StoreInfo { path, filesystem, free_bytes: free.0 })

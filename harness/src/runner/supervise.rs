@@ -332,7 +332,7 @@ mod tests {
         let mut watch = Watch::new(Clock::new(limit, 0));
         watch.note(&event(json!({ "event": "phase", "phase": "detach" })));
         let begun = Instant::now();
-        let exit = watch.follow(&mut closed_but_alive(), &mut Here, None, &mut |_| {}).unwrap();
+        let exit = watch.follow(&mut closed_but_alive(), &mut Here::default(), None, &mut |_| {}).unwrap();
         assert_eq!(exit, Some(WorkerExit::Signal(Signal::SIGTERM as i32)));
         assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
         assert_eq!(watch.clock.stopped.unwrap().code, Reason::TIMEOUT);

@@ -9,7 +9,7 @@
 //! [`enter_private_mounts`](crate::sys::namespace::enter_private_mounts).
 
 mod device;
-mod disk;
+pub mod disk;
 pub mod holders;
 mod image;
 mod kept;
@@ -113,6 +113,11 @@ impl Scratch {
     /// The tool is missing, or fails: its last lines are in the message.
     pub fn mkfs(&self, invocation: &Invocation) -> Result<String> {
         let _locked = self.lock()?;
+        if let Device::Disk(disk) = &self.device {
+            // Whoever claimed it for this case lets it go now.
+            self.device.assert_unmounted()?;
+            disk.forget()?;
+        }
         let run = || match command::run(invocation) {
             Ok(output) if output.status == 0 => Ok(output.text),
             Ok(output) => Err(MkfsFailure::Tool(output)),

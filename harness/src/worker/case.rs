@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::case::{CaseSpec, DirectIo, QUIET, Store};
+use crate::case::{CaseSpec, DirectIo, MKFS, QUIET, Store};
 use crate::command::stop_requested;
 use crate::error::{Error, Kind, Result};
 use crate::fs::{self, Description, Filesystem};
@@ -110,7 +110,7 @@ impl Case<'_> {
     fn make(&mut self, filesystem: &dyn Filesystem, scratch: &Scratch) -> Result<()> {
         let device = scratch.device();
         self.result.loop_device = device.loop_info();
-        self.tell.phase("mkfs");
+        self.tell.phase(MKFS);
         let options = self.spec.mkfs_options();
         let invocation = filesystem.mkfs(device.path(), &options);
         self.result.mkfs_command = invocation.words();

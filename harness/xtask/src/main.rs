@@ -17,6 +17,8 @@ cargo xtask demo [SUITE] [OPTIONS]   install what is missing, build, and run
 cargo xtask test [OPTIONS]           install what is missing, and run all tests,
                                      those on real devices as root
 cargo xtask lint                     format, clippy, documentation
+cargo xtask dist                     build a static binary, target/dist/fsduel,
+                                     for containers and virtual machines
 cargo xtask bench [postmark|report]  what the harness itself costs, beside its
                                      limits (root; some minutes); or only that
                                      beside the program PostMark, or to write
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
         ["demo", more @ ..] => tasks::demo(more),
         ["test", more @ ..] => tasks::test(more),
         ["lint"] => tasks::lint(),
+        ["dist"] => tasks::dist(),
         ["bench"] | ["bench", "postmark" | "report"] => tasks::bench(&words[1..]),
         ["kernels"] => tasks::kernels(),
         ["help" | "--help" | "-h"] => {

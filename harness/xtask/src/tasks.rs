@@ -1,6 +1,7 @@
 //! The tasks. Each begins with the set-up, so that it works on a fresh machine.
 
 use std::env;
+use std::fs;
 use std::path::PathBuf;
 
 use crate::install::{LIBCLANG, POSTMARK, STRACE, TOOLS, VIEWERS, ensure};
@@ -58,6 +59,29 @@ fn release() -> Result<String> {
     ensure(TOOLS.iter().chain([&LIBCLANG]))?;
     run(&["cargo", "build", "--release", "--locked"], &[])?;
     Ok(target().join("release/fsduel").display().to_string())
+}
+
+/// Where a static binary is built for: with `--target`, the flag does not reach build scripts and
+/// procedural macros, which cannot be static.
+const STATIC: &str = "x86_64-unknown-linux-gnu";
+
+/// Build a binary that runs in any root file system, and see that it is one.
+pub fn dist() -> Result {
+    ensure([&LIBCLANG])?;
+    let build = ["cargo", "build", "--release", "--locked", "--target", STATIC];
+    run(&build, &[("RUSTFLAGS", "-C target-feature=+crt-static")])?;
+    let built = target().join(STATIC).join("release/fsduel");
+    let folder = target().join("dist");
+    let program = folder.join("fsduel");
+    let copied = fs::create_dir_all(&folder).and_then(|()| fs::copy(&built, &program));
+    copied.map_err(|error| Failure::unavailable(format!("cannot copy {}: {error}", built.display())))?;
+    let program = program.display().to_string();
+    if output(&["readelf", "--program-headers", &program])?.contains("INTERP") {
+        return Err(Failure::unavailable(format!("{program} is not static: it asks for an interpreter")));
+    }
+    run(&[&program, "--version"], &[])?;
+    eprintln!("the program is {program}");
+    Ok(())
 }
 
 /// Run cargo so that the build stays ours, and only the programs it starts run as root.

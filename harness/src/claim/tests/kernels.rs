@@ -27,10 +27,7 @@ fn each_claim_is_judged_on_each_kernel() {
     assert_eq!(told, expected);
     assert_eq!(found[1].text, "Btrfs needs less (on kernel 6.12)");
     assert!(found[1].must, "so it decides the exit code");
-    assert_eq!(
-        found[1].now.as_deref(),
-        Some("small-files space used: btrfs 30 B, ext4 200 B, ×0.150")
-    );
+    assert_eq!(found[1].now.as_deref(), Some("small-files space used: btrfs 30 B, ext4 200 B, ×0.150"));
 }
 
 #[test]
