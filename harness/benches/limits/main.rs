@@ -2,8 +2,8 @@
 //!
 //! A plain program and no timed test: timings of a machine that does something else prove nothing,
 //! so a limit that is missed there is told and not held against the code. `cargo xtask bench`
-//! builds the program that is measured and starts this as root; `cargo xtask bench postmark` and
-//! `cargo xtask bench report` do that part only.
+//! builds the program that is measured and starts this as root; `cargo xtask bench postmark`,
+//! `report` and `vm` do that part only.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table is what it is for")]
 
 mod load;
@@ -18,6 +18,7 @@ mod program;
 mod report;
 mod setup;
 mod table;
+mod vm;
 
 use std::process::ExitCode;
 
@@ -45,6 +46,9 @@ fn rows() -> Result<Vec<Row>> {
     if only("report") {
         return report::rows();
     }
+    if only("vm") {
+        return vm::rows();
+    }
     // First, while this process has one thread only: children share the namespace.
     fsduel_harness::sys::namespace::enter_private_mounts()?;
     if only("postmark") {
@@ -56,6 +60,7 @@ fn rows() -> Result<Vec<Row>> {
     rows.extend(told(vec![peer::row()?]));
     rows.extend(told(postmark::rows()?));
     rows.extend(told(report::rows()?));
+    rows.extend(told(vm::rows()?));
     Ok(rows)
 }
 

@@ -51,6 +51,13 @@ pub const VIEWERS: [Need; 3] = [
     },
 ];
 
+/// What boots other kernels.
+pub const MACHINES: [Need; 3] = [
+    tool("qemu-system-x86", "runs virtual machines", || has_program("qemu-system-x86_64")),
+    tool("kmod", "lists the modules of a kernel", || has_program("depmod")),
+    tool("xz-utils", "unpacks modules", || has_program("xz")),
+];
+
 pub const fn tool(package: &'static str, why: &'static str, is_there: fn() -> bool) -> Need {
     Need { package, elsewhere: package, why, is_there }
 }

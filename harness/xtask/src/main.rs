@@ -19,10 +19,11 @@ cargo xtask test [OPTIONS]           install what is missing, and run all tests,
 cargo xtask lint                     format, clippy, documentation
 cargo xtask dist                     build a static binary, target/dist/fsduel,
                                      for containers and virtual machines
-cargo xtask bench [postmark|report]  what the harness itself costs, beside its
+cargo xtask bench [postmark|report|vm]
+                                     what the harness itself costs, beside its
                                      limits (root; some minutes); or only that
-                                     beside the program PostMark, or to write
-                                     the report of a large run
+                                     beside the program PostMark, to write the
+                                     report of a large run, or to boot
 cargo xtask kernels                  fetch Debian's kernels 6.1 and 6.12 into
                                      target/kernels, for virtual machines (apt,
                                      no root; nothing is installed)
@@ -39,7 +40,7 @@ fn main() -> ExitCode {
         ["test", more @ ..] => tasks::test(more),
         ["lint"] => tasks::lint(),
         ["dist"] => tasks::dist(),
-        ["bench"] | ["bench", "postmark" | "report"] => tasks::bench(&words[1..]),
+        ["bench"] | ["bench", "postmark" | "report" | "vm"] => tasks::bench(&words[1..]),
         ["kernels"] => tasks::kernels(),
         ["help" | "--help" | "-h"] => {
             print!("{HELP}");

@@ -4,7 +4,7 @@ use std::env;
 use std::fs;
 use std::path::PathBuf;
 
-use crate::install::{LIBCLANG, POSTMARK, STRACE, TOOLS, VIEWERS, ensure};
+use crate::install::{LIBCLANG, MACHINES, POSTMARK, STRACE, TOOLS, VIEWERS, ensure};
 use crate::kernels;
 use crate::process::{Failure, Result, as_root, is_root, output, run};
 
@@ -20,23 +20,31 @@ pub fn demo(more: &[&str]) -> Result {
 
 /// Run all tests. Where something is missing, they fail and do not pass for tested.
 pub fn test(more: &[&str]) -> Result {
-    ensure(TOOLS.iter().chain(&VIEWERS).chain([&LIBCLANG, &POSTMARK, &STRACE]))?;
+    ensure(TOOLS.iter().chain(&VIEWERS).chain(&MACHINES).chain([&LIBCLANG, &POSTMARK, &STRACE]))?;
+    kernels()?;
     let words = [&["cargo", "test", "--workspace", "--locked"], more].concat();
-    run_as_root(&words, ("FSDUEL_REQUIRE_ALL", "1"))
+    run_as_root(&words, &[("FSDUEL_REQUIRE_ALL", "1")])
 }
 
 const BENCH: [&str; 8] =
     ["cargo", "bench", "--package", "fsduel-harness", "--bench", "limits", "--locked", "--"];
 
-/// Measure what the harness itself costs; `part`: of that, what PostMark or a report costs, only.
+/// Measure what the harness itself costs; `part`: of that, what PostMark, a report or a virtual machine
+/// costs, only.
 pub fn bench(part: &[&str]) -> Result {
+    let words = [&BENCH[..], part].concat();
     if part == ["report"] {
         ensure([&LIBCLANG])?;
-        return run(&[&BENCH[..], part].concat(), &[]);
+        return run(&words, &[]);
     }
-    ensure([&POSTMARK])?;
-    let program = release()?;
-    run_as_root(&[&BENCH[..], part].concat(), ("FSDUEL_PROGRAM", &program))
+    ensure(MACHINES.iter().chain([&POSTMARK]))?;
+    kernels()?;
+    let (program, kernel) = (release()?, target().join("kernels/linux-6.1.deb").display().to_string());
+    let settings = [("FSDUEL_PROGRAM", program.as_str()), ("FSDUEL_BENCH_KERNEL", kernel.as_str())];
+    match part {
+        ["vm"] => run(&words, &settings),
+        _ => run_as_root(&words, &settings),
+    }
 }
 
 /// Fetch kernels for virtual machines.
@@ -85,9 +93,9 @@ pub fn dist() -> Result {
 }
 
 /// Run cargo so that the build stays ours, and only the programs it starts run as root.
-fn run_as_root(words: &[&str], setting: (&str, &str)) -> Result {
+fn run_as_root(words: &[&str], settings: &[(&str, &str)]) -> Result {
     let runner = runner_variable()?;
-    let mut environment = vec![setting];
+    let mut environment = settings.to_vec();
     if !is_root() {
         environment.push((runner.as_str(), "sudo -E"));
     }
