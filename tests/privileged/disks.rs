@@ -129,7 +129,9 @@ fn partitioned() {
     table(&disk);
     disk.refused(&lab, 2, &["partition table (dos)", "wipefs"]);
     drop(disk);
+    // Without a table on the disk: it is the kernel that has the partitions.
     let disk = Disk::new(&lab, &["--partscan"]);
+    tool("addpart", &[&disk.path, "1", "2048", "65536"]);
     disk.refused(&lab, 2, &["has partitions"]);
 }
 
@@ -149,10 +151,8 @@ fn table(disk: &Disk) {
 
 fn partition() {
     let lab = Lab::new();
-    let disk = Disk::new(&lab, &[]);
-    table(&disk);
-    drop(disk);
     let disk = Disk::new(&lab, &["--partscan"]);
+    tool("addpart", &[&disk.path, "1", "2048", "65536"]);
     let name = Path::new(&disk.path).file_name().unwrap().to_str().unwrap().to_owned();
     let number = fs::read_to_string(format!("/sys/block/{name}/{name}p1/dev")).unwrap();
     let (major, minor) = number.trim().split_once(':').unwrap();

@@ -36,7 +36,8 @@ fn read_in(report: &RunReport) -> f64 {
 
 /// 100 MiB of mail, which do not stay cached within 48 MiB.
 fn device_reads() {
-    let sets = ["--set", "size=1048576..1048576", "--set", "number=100", "--set", "transactions=200"];
+    let sets =
+        ["--set", "step.postmark.size=1048576..1048576", "--set", "number=100", "--set", "transactions=200"];
     let mail =
         || ["run", "--workload", "postmark", "--fs", "ext4", "--size", "512MiB"].into_iter().chain(sets);
     let lab = Lab::new();
