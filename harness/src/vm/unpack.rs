@@ -88,10 +88,11 @@ fn dpkg(package: &Path, folder: &Path) -> Result<()> {
     if said.status == 0 {
         return Ok(());
     }
-    let error = Error::unavailable(format!("unpack {}: {}", package.display(), first_line(&said.text)));
+    let doing = format!("unpack {}", package.display());
     Err(match is_full(&said.text) {
-        true => error.because(Errno::ENOSPC),
-        false => error.next("fetch it anew: it is truncated or damaged"),
+        true => Error::unavailable(doing).because(Errno::ENOSPC),
+        false => Error::unavailable(format!("{doing}: {}", first_line(&said.text)))
+            .next("fetch it anew: it is truncated or damaged"),
     })
 }
 
