@@ -15,7 +15,8 @@ use rustix::fs::{FlockOperation, flock};
 
 use crate::error::{Cannot, Error, Result};
 
-const ELSEWHERE: &str = "set XDG_CACHE_HOME to a folder of your own with room for it";
+const ELSEWHERE: &str =
+    "set XDG_CACHE_HOME to a folder of your own with room for it (1 GB while a package is unpacked)";
 
 /// How the folder of something unfinished begins.
 const UNFINISHED: &str = ".unfinished-";
@@ -55,7 +56,7 @@ fn keep_in(folder: &Path, key: &str, fill: impl FnOnce(&Path) -> Result<()>) -> 
 }
 
 /// Say where else, where the disk is full or not ours to write.
-pub(super) fn advise(error: Error) -> Error {
+fn advise(error: Error) -> Error {
     use Errno::{EACCES, EDQUOT, ENOENT, ENOSPC, ENOTDIR, EPERM, EROFS};
     let full = [ENOSPC, EDQUOT, EROFS, EACCES, EPERM, ENOENT, ENOTDIR];
     match error.errno() {

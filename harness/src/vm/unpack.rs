@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use nix::errno::Errno;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::{cache, depmod};
@@ -87,11 +88,22 @@ fn dpkg(package: &Path, folder: &Path) -> Result<()> {
     if said.status == 0 {
         return Ok(());
     }
-    let error = Error::unavailable(format!("unpack {}: {}", package.display(), said.text.trim()));
-    Err(match said.text.contains("No space left on device") {
-        true => error.because(nix::errno::Errno::ENOSPC),
-        false => error.next("fetch it anew: it is truncated or damaged"),
+    let doing = format!("unpack {}", package.display());
+    Err(match is_full(&said.text) {
+        true => Error::unavailable(doing).because(Errno::ENOSPC),
+        false => Error::unavailable(format!("{doing}: {}", first_line(&said.text)))
+            .next("fetch it anew: it is truncated or damaged"),
     })
+}
+
+/// What a program complains of first; the rest follows from it, for thousands of files perhaps.
+fn first_line(text: &str) -> &str {
+    text.trim().lines().next().unwrap_or("it tells nothing")
+}
+
+/// Whether a program failed for want of room, in the words of the C library.
+fn is_full(text: &str) -> bool {
+    text.contains("No space left on device") || text.contains("Disk quota exceeded")
 }
 
 /// The kernel and the folder of modules in a package that was unpacked.
@@ -193,10 +205,11 @@ fn unpack(files: &[PathBuf]) -> Result<()> {
             let options = options.iter().chain(&["--"]).map(|word| (*word).into());
             let words = options.chain(some.iter().map(|path| path.as_os_str().to_owned()));
             let said = command::run(&Invocation::new(program, words))?;
-            let error = || Error::unavailable(format!("unpack modules with {program}: {}", said.text.trim()));
-            match (said.status, said.text.contains("No space left on device")) {
+            let error =
+                || Error::unavailable(format!("unpack modules with {program}: {}", first_line(&said.text)));
+            match (said.status, is_full(&said.text)) {
                 (0, _) => {}
-                (_, true) => return Err(error().because(nix::errno::Errno::ENOSPC)),
+                (_, true) => return Err(error().because(Errno::ENOSPC)),
                 _ => return Err(error().next("install the kernel's package anew: a module is damaged")),
             }
         }
