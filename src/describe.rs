@@ -3,16 +3,20 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use fsduel_harness::case::CaseSpec;
+use fsduel_harness::case::{CaseSpec, Store};
 use fsduel_harness::compare::Repeat;
 use fsduel_harness::fs::{self, MkfsOptions};
+use fsduel_harness::result::Environment;
 use fsduel_harness::runner::Plan;
 use fsduel_harness::suite::ONLY_SCALE;
 use fsduel_harness::units::Bytes;
 use fsduel_harness::workload::StepSpec;
 
 /// Stands for the loop device, whose number is known only when it is attached.
-const DEVICE: &str = "/dev/loopN";
+const LOOP: &str = "/dev/loopN";
+
+/// The only disk of a virtual machine.
+const VIRTUAL: &str = "/dev/vda";
 
 /// Cases, steps and commands, one a line.
 pub fn plan(plan: &Plan) -> String {
@@ -21,13 +25,15 @@ pub fn plan(plan: &Plan) -> String {
         // Writing to a String cannot fail.
         let _ = write!(text, ", scale {}", plan.info.scale);
     }
+    let environments = plan.head().environments;
     for case in &plan.cases {
+        let there = usize::try_from(case.configuration.environment).ok().and_then(|at| environments.get(at));
         let _ = write!(text, "\n\n{}", case.id());
         match plan.not_run.get(&case.configuration.id) {
             Some(reason) => {
                 let _ = write!(text, ": will not run: {}", reason.text);
             }
-            None => commands(&mut text, case),
+            None => commands(&mut text, case, there.filter(|there| there.backend == "vm")),
         }
     }
     if plan.repeat.blocks() > 1 {
@@ -52,7 +58,7 @@ fn blocks(repeat: Repeat) -> String {
 }
 
 /// The commands of one case, as a person would type them.
-fn commands(text: &mut String, case: &CaseSpec) {
+fn commands(text: &mut String, case: &CaseSpec, machine: Option<&Environment>) {
     let configuration = &case.configuration;
     let Some(filesystem) = fs::by_name(&configuration.filesystem) else { return };
     let options = MkfsOptions {
@@ -61,17 +67,34 @@ fn commands(text: &mut String, case: &CaseSpec) {
         seed: case.seed,
         extra: configuration.mkfs_options.clone(),
     };
-    let device = Path::new(DEVICE);
+    let device = match (&case.store, machine) {
+        (_, Some(_)) => Path::new(VIRTUAL),
+        (Store::Disk(disk), None) => disk,
+        _ => Path::new(LOOP),
+    };
     let mount = [filesystem.default_mount_options(), &configuration.mount_options];
     let mount: Vec<_> = mount.into_iter().filter(|options| !options.is_empty()).collect();
     let mut lines = vec![
-        format!("image of {}", case.image_size),
+        place(case, machine),
         filesystem.mkfs(device, &options).words().join(" "),
-        format!("mount -t {} -o {} {DEVICE}", filesystem.name(), mount.join(",")),
+        format!("mount -t {} -o {} {}", filesystem.name(), mount.join(","), device.display()),
     ];
     lines.extend(filesystem.fsck(device).map(|fsck| fsck.words().join(" ")));
     for line in lines {
         let _ = write!(text, "\n  {line}");
+    }
+}
+
+/// Where the file system will be.
+fn place(case: &CaseSpec, machine: Option<&Environment>) -> String {
+    match (&case.store, machine) {
+        (_, Some(there)) => {
+            let memory = there.memory_bytes.map(Bytes).or(case.memory);
+            let memory = memory.map(|memory| format!(", {memory} of memory")).unwrap_or_default();
+            format!("virtual machine with Linux {}{memory}, disk of {}", there.kernel, case.image_size)
+        }
+        (Store::Disk(_), None) => format!("whole disk of {}", case.image_size),
+        _ => format!("image of {}", case.image_size),
     }
 }
 

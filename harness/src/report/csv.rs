@@ -33,7 +33,7 @@ const HEADER: [&[&str]; 3] = [
         "kept",
     ],
     &["step", "workload", "metric", "value", "unit"],
-    &["run_id"],
+    &["run_id", "backend", "timings_comparable"],
 ];
 
 fn write(report: &RunReport, to: &mut dyn Write, _style: &Style) -> Result<()> {
@@ -44,11 +44,10 @@ fn text(report: &RunReport) -> Result<String> {
     let doing = || "write the report as CSV".to_owned();
     let mut rows = csv::Writer::from_writer(vec![]);
     rows.write_record(HEADER.concat()).cannot(doing)?;
-    let run_id = [cell(&report.run_id)];
     for case in &report.cases {
-        let about = about(report, case);
+        let (about, run) = (about(report, case), of_run(report, case));
         for figure in figures(case) {
-            rows.write_record(about.iter().chain(&figure).chain(&run_id)).cannot(doing)?;
+            rows.write_record(about.iter().chain(&figure).chain(&run)).cannot(doing)?;
         }
     }
     String::from_utf8(rows.into_inner().cannot(doing)?).cannot(doing)
@@ -73,6 +72,14 @@ fn about(report: &RunReport, case: &CaseResult) -> [String; 13] {
         reason.unwrap_or_default(),
         case.kept.as_deref().map(cell).unwrap_or_default(),
     ]
+}
+
+/// The run, and where in it: what was added later stands last, so that no column has moved.
+fn of_run(report: &RunReport, case: &CaseResult) -> [String; 3] {
+    let there = report.environment_of(&case.configuration.id);
+    let backend = there.map(|there| cell(&there.backend)).unwrap_or_default();
+    let comparable = there.map(|there| there.timings_comparable.to_string()).unwrap_or_default();
+    [cell(&report.run_id), backend, comparable]
 }
 
 /// Step, workload, metric, value and unit; one row without any where no number was verified.
@@ -217,6 +224,15 @@ mod tests {
         let freed = rows(&example::repeated());
         let freed = freed.iter().find(|row| row["value"].starts_with('-')).unwrap();
         assert_eq!((freed["metric"].as_str(), freed["step"].as_str()), ("space_used_bytes", "remove"));
+    }
+
+    #[test]
+    fn each_row_says_where_it_ran_and_whether_its_times_can_be_compared() {
+        let rows = rows(&example::emulated());
+        let told = |row: &std::collections::BTreeMap<String, String>| {
+            (row["backend"].clone(), row["timings_comparable"].clone(), row["kernel"].starts_with("6.1"))
+        };
+        assert!(rows.iter().all(|row| told(row) == ("vm".into(), "false".into(), true)));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A run that never was, for tests of reports: three file systems, two steps, one that the
 //! kernel lacks.
 
+mod kernels;
 mod repeated;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use crate::result::{
     Seconds, Status, StepResult, StoreInfo, SuiteInfo, Tool, Verify, Warning, Which,
 };
 
+pub(in crate::report) use kernels::{compared, emulated, kernels};
 pub(in crate::report) use repeated::{changes, repeated};
 
 /// The run.

@@ -11,7 +11,7 @@ mod escape;
 use std::io::Write;
 
 use super::page::{Block, Page};
-use super::{Format, Style, part, write_text};
+use super::{Format, Style, part, pick, write_text};
 use crate::error::Result;
 use crate::result::RunReport;
 
@@ -73,6 +73,7 @@ fn shorten(text: &mut String, whole: &str) -> Vec<&'static str> {
 fn answer(report: &RunReport) -> String {
     let mut page = Page::boundless();
     part::overview::write(report, &mut page);
+    part::kernels::write(report, &mut page);
     part::outcome::not_passed(report, &mut page);
     part::gates::write(&report.gates, report.changes.as_ref(), &mut page);
     if let Some(changes) = &report.changes {
@@ -94,7 +95,8 @@ fn head(report: &RunReport) -> String {
         });
         found.map(escape::text)
     };
-    let machine = ["suite", "machine", "image", "repeated"].iter().filter_map(|name| field(name));
+    let machine =
+        ["suite", "machine", "kernel", "kernels", "image", "repeated"].iter().filter_map(|name| field(name));
     let machine = machine.collect::<Vec<_>>().join(" · ");
     let title = page.blocks.iter().find_map(|block| match block {
         Block::Title(title) => Some(escape::text(title)),
@@ -109,8 +111,10 @@ fn head(report: &RunReport) -> String {
 
 /// How many there are, and the first: all of them are folded up.
 fn warnings(report: &RunReport) -> Option<String> {
-    let first = escape::text(&report.manifest.warnings.first()?.text);
-    let more = report.manifest.warnings.len() - 1;
+    let mut texts = pick::untimed(report);
+    texts.extend(report.manifest.warnings.iter().map(|warning| warning.text.clone()));
+    let first = escape::text(texts.first()?);
+    let more = texts.len() - 1;
     let more = if more > 0 { format!(" (and {more} more below)") } else { String::new() };
     Some(format!("⚠ {first}{more}"))
 }

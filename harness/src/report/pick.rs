@@ -6,7 +6,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::result::{Comparison, Configuration, HEADLINE, Latency, RunReport, Status, StepResult};
+use crate::result::{
+    Comparison, Configuration, EMULATED, HEADLINE, Latency, RunReport, Status, StepResult, split_id,
+};
 use crate::stats::median;
 
 /// A step of every case of a configuration whose numbers were verified.
@@ -91,24 +93,68 @@ pub(super) fn files_per_s(report: &RunReport, configuration: &str, step: &str) -
     median(counted(report, configuration, step).iter().filter_map(rate).collect())
 }
 
-/// The comparison of a configuration with the baseline.
+/// The comparison of two configurations.
 pub(super) fn comparison<'a>(
     report: &'a RunReport,
-    candidate: &str,
+    [baseline, candidate]: [&str; 2],
     step: &str,
     metric: &str,
 ) -> Option<&'a Comparison> {
-    report
-        .comparisons
-        .iter()
-        .find(|found| found.candidate == candidate && found.step == step && found.metric == metric)
+    let mut all = report.comparisons.iter();
+    all.find(|it| {
+        (&*it.baseline, &*it.candidate) == (baseline, candidate) && (&*it.step, &*it.metric) == (step, metric)
+    })
 }
 
-/// The comparisons that get a verdict, by step, metric and configuration.
-pub(super) fn headlines(report: &RunReport) -> Vec<&Comparison> {
+/// What a configuration is held against: another of its kernel, or of its file system.
+pub(super) type Axis = for<'a> fn(&'a RunReport, &str) -> Option<&'a str>;
+
+/// File systems on the same kernel, with what they are held against.
+pub(super) const FILESYSTEMS: Axis = RunReport::on_its_kernel;
+
+/// The same file system on several kernels.
+pub(super) const KERNELS: Axis = RunReport::on_the_first_kernel;
+
+/// What the figures of file systems are ratios to, in words.
+pub(super) fn against(report: &RunReport) -> String {
+    let ids = report.configuration_ids();
+    let mut baselines: Vec<&str> = ids.iter().filter_map(|id| FILESYSTEMS(report, id)).collect();
+    baselines.dedup();
+    match baselines.as_slice() {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first, others @ ..] => {
+            let name = split_id(first).0;
+            let alike = others.iter().all(|other| split_id(other).0 == name);
+            format!("{} on the same kernel", if alike { name } else { "the first" })
+        }
+    }
+}
+
+/// Why nothing is concluded from times, a sentence for each reason; nothing where something can be.
+pub(super) fn untimed(report: &RunReport) -> Vec<String> {
+    let mut sentences: Vec<String> = vec![];
+    let all = report.environments.iter();
+    for there in all.filter(|there| !there.timings_comparable) {
+        let text = match there.accelerator.as_deref() {
+            None | Some(EMULATED) => {
+                "times come from an emulated processor (TCG): compare facts and space, not times".to_owned()
+            }
+            Some(_) => format!("times of {} (Linux {}) cannot be compared", there.backend, there.kernel),
+        };
+        if !sentences.contains(&text) {
+            sentences.push(text);
+        }
+    }
+    sentences
+}
+
+/// The comparisons of an axis that get a verdict, by step, metric and configuration.
+pub(super) fn headlines(report: &RunReport, axis: Axis) -> Vec<&Comparison> {
     let configurations = report.configuration_ids();
     let of_metric = |step: &'_ str, metric: &'_ str| -> Vec<&Comparison> {
-        configurations.iter().filter_map(|id| comparison(report, id, step, metric)).collect()
+        let of = |id: &&str| comparison(report, [axis(report, id)?, id], step, metric);
+        configurations.iter().filter_map(of).collect()
     };
     let steps = report.steps().into_iter();
     steps.flat_map(|step| HEADLINE.map(|metric| of_metric(&step.name, metric))).flatten().collect()

@@ -157,6 +157,12 @@ mod tests {
     }
 
     #[test]
+    fn the_whole_report_of_two_kernels_and_of_an_emulated_processor() {
+        insta::assert_snapshot!("kernels", written(&example::kernels(), Style::default()));
+        insta::assert_snapshot!("emulated", written(&example::emulated(), Style::default()));
+    }
+
+    #[test]
     fn in_ascii_every_sign_is_ascii() {
         let text = written(&example::report(), Style { width: 100, ascii: true });
         assert!(text.is_ascii(), "{text}");
@@ -165,7 +171,7 @@ mod tests {
 
     #[test]
     fn no_line_is_longer_than_the_width() {
-        for report in [example::report(), example::repeated(), with_changes()] {
+        for report in [example::report(), example::repeated(), with_changes(), example::emulated()] {
             for width in [40, 50, 60, 80, 100, 132] {
                 let text = written(&report, Style { width, ascii: false });
                 let long = text.lines().find(|line| line.chars().count() > usize::from(width));

@@ -69,15 +69,21 @@ pub(super) fn figure_title(report: &RunReport) -> Option<String> {
     Some(titles.collect::<Vec<_>>().join("; ")).filter(|title| !title.is_empty())
 }
 
-/// The ratio of the time of every step to that of the baseline: charts for each other configuration.
+/// The ratio of the time of every step to that of the baseline: charts for each other configuration,
+/// then for each file system on each other kernel.
 /// Of a single step, its own charts say the same.
 pub(super) fn overview(report: &RunReport) -> Vec<Chart> {
     if report.steps().len() < 2 {
         return vec![];
     }
     let ids = report.configuration_ids();
-    let others = ids.iter().enumerate().skip(1);
-    others.flat_map(|(at, id)| overview::charts(report, ids[0], id, at)).collect()
+    let of = |axis: pick::Axis| {
+        let pair =
+            |(at, id): (usize, &&'_ str)| Some((at, axis(report, id)?, report.configuration_ids()[at]));
+        let pairs = ids.iter().enumerate().filter_map(pair).filter(|(_, baseline, id)| baseline != id);
+        pairs.flat_map(|(at, baseline, id)| overview::charts(report, baseline, id, at)).collect::<Vec<_>>()
+    };
+    [pick::FILESYSTEMS, pick::KERNELS].into_iter().flat_map(of).collect()
 }
 
 /// The headline figures of a step: time, space, CPU; those that were measured.
@@ -102,11 +108,9 @@ fn is_zero(report: &RunReport, step: &str, key: &str) -> bool {
 
 /// One figure of a step, of all configurations.
 fn of_metric(report: &RunReport, step: &str, key: &str, title: &str) -> Vec<Chart> {
-    let ids = report.configuration_ids();
-    let Some(baseline) = ids.first().copied() else { return vec![] };
-    let each = ids.iter().map(|configuration| cells::Row { report, configuration, baseline, step });
-    let rows: Vec<rows::Row> = each.enumerate().map(|(at, row)| row_of(&row, at, key)).collect();
-    rows::charts(title, key, baseline, &rows)
+    let each = cells::rows(report, pick::FILESYSTEMS, step);
+    let rows: Vec<rows::Row> = each.iter().enumerate().map(|(at, row)| row_of(row, at, key)).collect();
+    rows::charts(title, key, &pick::against(report), &rows)
 }
 
 /// Rows as a chart has room for them, each part below a title that tells which it is.

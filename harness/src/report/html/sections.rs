@@ -52,6 +52,7 @@ pub(super) fn all(report: &RunReport) -> Vec<Section> {
     sections.extend(told(|page| {
         part::overview::write(report, page);
         part::differences::write(report, page);
+        part::kernels::write(report, page);
         part::source::write(report, page);
         part::ledger::write(report, page);
     }));

@@ -325,3 +325,11 @@ fn labels_of_two_hundred_signs_and_from_right_to_left_stay_within_their_place() 
     assert!(html.contains(&format!("<h1><bdi>{label}</bdi></h1>")));
     assert!(html.contains("overflow-wrap: anywhere"));
 }
+
+#[test]
+fn an_emulated_processor_is_told_beside_the_answer_and_takes_its_words() {
+    let text = page(&example::emulated());
+    assert!(text.contains("Times come from an emulated processor (TCG)") && !text.contains("faster"));
+    let kernels = page(&example::kernels());
+    assert!(kernels.contains("ext4 on 6.12 against 6.1 faster") && !kernels.contains("emulated"));
+}

@@ -70,7 +70,15 @@ fn of_configuration(report: &RunReport, id: &str) -> Vec<Named> {
     let effective = case.mount_options_effective.clone().map(|options| ("mount_options_effective", options));
     let mkfs = (!case.mkfs_command.is_empty()).then(|| ("mkfs_command", case.mkfs_command.join(" ")));
     let image = (case.image_bytes > 0).then(|| ("image_bytes", case.image_bytes.to_string()));
-    let known = effective.into_iter().chain(mkfs).chain(image);
+    let there = report.environment_of(id);
+    let backend = there.map(|there| ("backend", there.backend.clone()));
+    let accelerator = there.and_then(|there| Some(("accelerator", there.accelerator.clone()?)));
+    let comparable = there.filter(|there| !there.timings_comparable).map(|_| {
+        let texts = pick::untimed(report).join("; ");
+        ("timings_comparable", format!("false: {texts}"))
+    });
+    let place = backend.into_iter().chain(accelerator).chain(comparable);
+    let known = effective.into_iter().chain(mkfs).chain(image).chain(place);
     all.extend(known.map(|(name, value)| (name.to_owned(), value)));
     all
 }

@@ -247,3 +247,11 @@ fn only_a_claim_that_must_hold_fails_and_an_open_gate_is_an_error() {
     assert!(told_of(&report, "gates", "synced_s<=1.05 btrfs small-files").starts_with("error undecided"));
     assert_eq!(told_of(&report, "gates", "space_used_bytes<=1.02 ext4 small-files"), "passed");
 }
+
+#[test]
+fn emulated_times_are_told_in_every_suite() {
+    let text = written(&example::emulated());
+    assert_eq!(text.matches("name=\"timings_comparable\"").count(), 4, "{text}");
+    assert!(text.contains("emulated processor") && text.contains("value=\"6.12.95+deb13-amd64\""));
+    assert!(!written(&example::kernels()).contains("timings_comparable"));
+}

@@ -104,3 +104,9 @@ fn no_number_of_a_case_that_does_not_count_is_shown() {
     let told = text(&report);
     assert!(!told.contains("668 ms") && told.contains("invalid"), "{told}");
 }
+
+#[test]
+fn two_kernels_and_an_emulated_processor_are_told_before_everything() {
+    let text = text(&example::emulated());
+    insta::assert_snapshot!("emulated", text.split("<details>").next().unwrap());
+}

@@ -1,7 +1,7 @@
 //! The answer, before what it rests on: how the run ended, and a sentence for each figure of a step.
 
-use super::differences::{figure, frees, is_zero};
-use super::verdict;
+use super::differences::{is_zero, word};
+use super::{kernels, verdict};
 use crate::report::{human, pick};
 use crate::result::{
     CaseResult, Checked, ClaimVerdict, Comparison, GateVerdict, HEADLINE, RunReport, Status,
@@ -151,28 +151,35 @@ pub(in crate::report) fn steps(report: &RunReport) -> Vec<Answer<'_>> {
 
 /// Why no word is in the answer; `None` where one could be.
 pub(in crate::report) fn caveat(report: &RunReport) -> Option<String> {
-    let single = pick::headlines(report).iter().all(|one| one.estimate.n < 2);
+    if let Some(text) = pick::untimed(report).into_iter().next() {
+        return Some(format!("{}{}.", text[..1].to_uppercase(), &text[1..]));
+    }
+    let single = pick::headlines(report, pick::FILESYSTEMS).iter().all(|one| one.estimate.n < 2);
     (single && report.configuration_ids().len() > 1 && !steps(report).is_empty())
         .then(|| format!("One repetition has no interval, so no ratio here is a verdict; {}", verdict::HOW))
 }
 
 fn figures(report: &RunReport, step: &str) -> Vec<(String, Vec<String>)> {
-    let name = |metric: &str| match metric {
-        "synced_s" => "time".to_owned(),
-        other => figure(other),
+    let of = |metric: &&str| Some((kernels::name(metric), told(report, step, metric)?));
+    let by_kernel = |metric: &&str| {
+        Some((format!("{} by kernel", kernels::name(metric)), kernels::told(report, step, metric)?))
     };
-    let of = |metric: &&str| Some((name(metric), told(report, step, metric)?));
-    HEADLINE.iter().filter_map(of).collect()
+    HEADLINE.iter().flat_map(|metric| [of(&metric), by_kernel(&metric)]).flatten().collect()
 }
 
 fn told(report: &RunReport, step: &str, metric: &str) -> Option<Vec<String>> {
     let ids = report.configuration_ids();
-    let all: Vec<_> = ids.iter().filter_map(|id| pick::comparison(report, id, step, metric)).collect();
-    let judged = all.iter().any(|one| one.estimate.n >= 2 && one.estimate.verdict.is_some());
+    let all: Vec<_> = ids.iter().filter_map(|id| compared(report, id, step, metric)).collect();
+    let judged = all.iter().any(|one| one.estimate.n >= 2 && word(report, one).is_some());
     match judged {
         true => words(report, &all),
         false => numbers(report, &ids, step, metric),
     }
+}
+
+/// A file system against another on its kernel.
+fn compared<'a>(report: &'a RunReport, id: &str, step: &str, metric: &str) -> Option<&'a Comparison> {
+    pick::comparison(report, [pick::FILESYSTEMS(report, id)?, id], step, metric)
 }
 
 /// `btrfs slower than ext4 ×1.62 [1.59, 1.64]`, `xfs not resolved (needs n=80)`.
@@ -180,11 +187,11 @@ fn words(report: &RunReport, all: &[&Comparison]) -> Option<Vec<String>> {
     let told: Vec<_> = all.iter().filter(|one| !is_zero(report, one)).collect();
     let one = |(at, one): (usize, &&&Comparison)| {
         let estimate = &one.estimate;
-        let word = verdict::word(&one.metric, frees(report, one), estimate).unwrap_or("not judged");
+        let word = word(report, one).unwrap_or("not judged");
         let link = match word {
-            _ if at > 0 => None,
+            _ if at > 0 && told[at - 1].baseline == one.baseline => None,
             "same" => Some(format!("as {}", one.baseline)),
-            "not resolved" | "not judged" => Some(format!("against {}", one.baseline)),
+            "not resolved" | "not judged" | verdict::EMULATED => Some(format!("against {}", one.baseline)),
             _ => Some(format!("than {}", one.baseline)),
         };
         let ratio = estimate.ratio.map(human::ratio);
@@ -202,7 +209,7 @@ fn numbers(report: &RunReport, ids: &[&str], step: &str, metric: &str) -> Option
     if values.iter().all(|(_, value)| *value == 0.0) {
         return None;
     }
-    let ratio = |id: &str| pick::comparison(report, id, step, metric)?.estimate.ratio;
+    let ratio = |id: &str| compared(report, id, step, metric)?.estimate.ratio;
     let one = |(id, value): &(&&str, f64)| {
         let ratio = ratio(id).map(|ratio| format!(" ({})", human::ratio(ratio))).unwrap_or_default();
         format!("{id} {}{ratio}", super::unbroken(&human::by_key(metric, *value)))

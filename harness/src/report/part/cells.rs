@@ -1,8 +1,9 @@
 //! What a cell says of a configuration in a step.
 
-use super::{UNBROKEN, unbroken, verdict};
+use super::{UNBROKEN, differences, unbroken};
+use crate::report::pick::Axis;
 use crate::report::{human, pick};
-use crate::result::{Checked, Estimate, RunReport, Status, StepResult};
+use crate::result::{Checked, Comparison, Estimate, RunReport, Status, StepResult};
 
 /// A configuration in a step.
 #[derive(Clone, Copy)]
@@ -30,6 +31,15 @@ impl<'a> Row<'a> {
     pub(super) fn shown(&self, key: &str) -> Option<String> {
         Some(unbroken(&human::by_key(key, self.number(key)?)))
     }
+}
+
+/// The configurations in a step, each with what it is held against.
+pub(in crate::report) fn rows<'a>(report: &'a RunReport, axis: Axis, step: &'a str) -> Vec<Row<'a>> {
+    let row = |configuration| {
+        let baseline = axis(report, configuration).unwrap_or(configuration);
+        Row { report, configuration, baseline, step }
+    };
+    report.configuration_ids().into_iter().map(row).collect()
 }
 
 impl Row<'_> {
@@ -72,8 +82,8 @@ pub(in crate::report) fn told<'a>(row: &Row<'a>, metric: &str) -> Option<Told<'a
     let text = unbroken(&human::by_key(metric, number));
     let baseline = Row { configuration: row.baseline, ..*row };
     let of_baseline = baseline.number(metric);
-    if let Some(estimate) = judged(row, metric) {
-        let word = verdict::word(metric, of_baseline.is_some_and(|value| value < 0.0), estimate);
+    if let Some(found) = judged(row, metric) {
+        let (word, estimate) = (differences::word(row.report, found), &found.estimate);
         return Some(Told { text, ratio: estimate.ratio, word, judged: Some(estimate) });
     }
     // Who did less was not faster.
@@ -84,9 +94,9 @@ pub(in crate::report) fn told<'a>(row: &Row<'a>, metric: &str) -> Option<Told<'a
     Some(Told { text, ratio, word, judged: None })
 }
 
-fn judged<'a>(row: &Row<'a>, metric: &str) -> Option<&'a Estimate> {
-    let found = pick::comparison(row.report, row.configuration, row.step, metric)?;
-    Some(&found.estimate).filter(|estimate| estimate.n >= 2 && estimate.verdict.is_some())
+fn judged<'a>(row: &Row<'a>, metric: &str) -> Option<&'a Comparison> {
+    let found = pick::comparison(row.report, [row.baseline, row.configuration], row.step, metric)?;
+    Some(found).filter(|found| found.estimate.n >= 2 && differences::word(row.report, found).is_some())
 }
 
 /// As wide as any ratio from 0.1 to 1000, so that the times before it stay in line.

@@ -97,7 +97,7 @@ fn row(change: &Change) -> Vec<String> {
         shown(change.new),
         verdict::ratio(estimate),
         verdict::interval(estimate).unwrap_or_else(|| "-".into()),
-        verdict::cell(&change.metric, frees(change), estimate),
+        verdict::cell(word(change), estimate),
     ]
 }
 

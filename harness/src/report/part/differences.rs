@@ -9,12 +9,18 @@ use crate::result::{Comparison, Estimate, RunReport, Verdict};
 
 /// A row for each headline comparison.
 pub(in crate::report) fn write(report: &RunReport, page: &mut Page) {
-    let all = pick::headlines(report);
-    let Some(first) = all.iter().find(|one| one.estimate.n >= 2) else { return };
+    let all = pick::headlines(report, pick::FILESYSTEMS);
+    if all.iter().any(|one| one.estimate.n >= 2) {
+        list(report, &format!("Differences (ratio to {}", pick::against(report)), all, page);
+    }
+}
+
+/// A row for each of these; the title is still open.
+pub(super) fn list(report: &RunReport, title: &str, all: Vec<&Comparison>, page: &mut Page) {
     let counts: Vec<u32> = all.iter().map(|one| one.estimate.n).collect();
     let alike = counts.iter().all(|count| *count == counts[0]);
     let blocks = if alike { format!("over {} blocks", counts[0]) } else { "by block".into() };
-    page.title(&format!("Differences (ratio to {}, 95 % interval, paired {blocks})", first.baseline));
+    page.title(&format!("{title}, 95 % interval, paired {blocks})"));
     let (zero, told): (Vec<&Comparison>, Vec<_>) = all.into_iter().partition(|one| is_zero(report, one));
     let mut header = vec!["step", "figure", "file\nsystem", "ratio", "95\u{a0}% interval", "verdict"];
     if !alike {
@@ -29,18 +35,26 @@ pub(in crate::report) fn write(report: &RunReport, page: &mut Page) {
 /// How many words there are of each, a line for each file system: the answer, before the tables that
 /// it rests on.
 pub(in crate::report) fn answer(report: &RunReport, page: &mut Page) {
-    let all = pick::headlines(report);
+    let all = pick::headlines(report, pick::FILESYSTEMS);
     if all.iter().all(|one| one.estimate.n < 2) {
         return;
     }
     for id in report.configuration_ids() {
         let own: Vec<_> = all.iter().filter(|one| one.candidate == id && !is_zero(report, one)).collect();
         if let Some(first) = own.first() {
-            let words = own.iter().map(|one| verdict::word(&one.metric, frees(report, one), &one.estimate));
+            let words = own.iter().map(|one| word(report, one));
             let told = verdict::summary("comparisons", words);
             page.line(&format!("{id} to {}: {told}", first.baseline), 2);
         }
     }
+}
+
+/// What the interval supports; of times on an emulated processor that they are such.
+pub(super) fn word(report: &RunReport, one: &Comparison) -> Option<&'static str> {
+    if report.withholds(&one.metric, &[&one.baseline, &one.candidate]) {
+        return Some(verdict::EMULATED);
+    }
+    verdict::word(&one.metric, frees(report, one), &one.estimate)
 }
 
 /// Whether the step gives space back.
@@ -56,7 +70,7 @@ fn row(report: &RunReport, one: &Comparison, alike: bool) -> Vec<String> {
     let lead = [one.step.clone(), figure(&one.metric), one.candidate.clone()];
     let ratio = [verdict::ratio(estimate), verdict::interval(estimate).unwrap_or_else(|| "-".into())];
     let count = (!alike).then(|| estimate.n.to_string());
-    let word = verdict::cell(&one.metric, frees(report, one), estimate);
+    let word = verdict::cell(word(report, one), estimate);
     lead.into_iter().chain(ratio).chain(count).chain([word]).collect()
 }
 

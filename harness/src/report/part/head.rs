@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Page;
 use crate::report::{human, pick};
-use crate::result::{Configuration, Environment, ONLY_SCALE, RunReport, Status};
+use crate::result::{CaseResult, Configuration, Environment, ONLY_SCALE, RunReport, Status, split_id};
 
 /// The suite, the machine, the store, and what disturbs.
 pub(in crate::report) fn write(report: &RunReport, page: &mut Page) {
@@ -17,10 +17,7 @@ pub(in crate::report) fn write(report: &RunReport, page: &mut Page) {
     };
     page.field("suite", &format!("{}{scale}{source}", suite.name));
     machine(report, page);
-    if report.environments.len() > 1 {
-        let kernel = |one: &Environment| format!("Linux {} ({})", one.kernel, one.backend);
-        page.field("kernels", &report.environments.iter().map(kernel).collect::<Vec<_>>().join(", "));
-    }
+    kernels(report, page);
     if let Some(compared) = compared(report) {
         page.field("compared", &compared);
     }
@@ -28,21 +25,47 @@ pub(in crate::report) fn write(report: &RunReport, page: &mut Page) {
     if let Some(blocks) = blocks(report) {
         page.field("repeated", &blocks);
     }
-    for environment in report.environments.iter().filter(|environment| !environment.timings_comparable) {
-        let at =
-            format!("times of {} (Linux {}) cannot be compared", environment.backend, environment.kernel);
-        page.field("warning", &at);
-    }
+    pick::untimed(report).iter().for_each(|text| page.field("warning", text));
     for warning in &report.manifest.warnings {
         page.field("warning", &warning.text);
     }
+}
+
+/// Where cases ran, if that is not this machine alone: `6.1: Linux 6.1.0-51-amd64 (vm, tcg, 1 GiB
+/// memory, 2 processors)`.
+fn kernels(report: &RunReport, page: &mut Page) {
+    let all = &report.environments;
+    if all.len() < 2 && all.iter().all(|there| there.backend != "vm") {
+        return;
+    }
+    let name = |at: usize| {
+        let is_here = |case: &&CaseResult| usize::try_from(case.configuration.environment) == Ok(at);
+        let case = report.cases.iter().find(is_here)?;
+        split_id(&case.configuration.id).1.map(|kernel| format!("{kernel}: "))
+    };
+    let kernel = |(at, one): (usize, &Environment)| {
+        format!("{}Linux {} ({})", name(at).unwrap_or_default(), one.kernel, place(one))
+    };
+    let told: Vec<_> = all.iter().enumerate().map(kernel).collect();
+    page.field(if told.len() > 1 { "kernels" } else { "kernel" }, &told.join(", "));
+}
+
+#[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
+fn place(there: &Environment) -> String {
+    let memory = there.memory_bytes.map(|bytes| format!("{} memory", human::size(bytes as f64)));
+    let processors = there.cpus_count.map(|count| match count {
+        1 => "1 processor".to_owned(),
+        count => format!("{count} processors"),
+    });
+    let parts = [Some(there.backend.clone()), there.accelerator.clone(), memory, processors];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// What the names in the tables stand for, where one is not that of its file system.
 fn compared(report: &RunReport) -> Option<String> {
     let ids = report.configuration_ids();
     let of = |id: &str| report.cases.iter().map(|case| &case.configuration).find(|it| it.id == id);
-    let named = ids.iter().filter_map(|id| of(id)).any(|it| it.id != it.filesystem);
+    let named = ids.iter().filter_map(|id| of(id)).any(|it| it.filesystem_id() != it.filesystem);
     let meaning = |it: &Configuration| {
         let mount = Some(&it.mount_options).filter(|options| !options.is_empty());
         let mount = mount.map(|options| format!(":{options}")).unwrap_or_default();
@@ -51,7 +74,7 @@ fn compared(report: &RunReport) -> Option<String> {
             options => format!(", made with {}", options.join(" ")),
         };
         let text = format!("{}{mount}{mkfs}", it.filesystem);
-        if it.id == it.filesystem { it.id.clone() } else { format!("{} ({text})", it.id) }
+        if it.filesystem_id() == it.filesystem { it.id.clone() } else { format!("{} ({text})", it.id) }
     };
     named.then(|| ids.iter().filter_map(|id| of(id)).map(meaning).collect::<Vec<_>>().join(", "))
 }
@@ -64,6 +87,7 @@ fn blocks(report: &RunReport) -> Option<String> {
     let of = match ran.map(|case| &case.configuration.id).collect::<BTreeSet<_>>().len() {
         0 => return None,
         1 => "1 file system".to_owned(),
+        of if report.has_kernels() => format!("{of} file systems and kernels, each in random order"),
         of => format!("{of} file systems, each in random order"),
     };
     let warm_up = if warmed_up { ", after 1 to warm up" } else { "" };

@@ -9,6 +9,7 @@ pub(super) mod changes;
 pub(super) mod differences;
 pub(super) mod gates;
 pub(super) mod head;
+pub(super) mod kernels;
 pub(super) mod latency;
 pub(super) mod ledger;
 pub(super) mod origin;
@@ -24,13 +25,14 @@ pub(super) mod verdict;
 use super::page::{Page, UNBROKEN, unbroken};
 use crate::result::RunReport;
 
-/// All parts: where it ran, who was faster, what it took, how sure that is, what changed, whether it
+/// All parts: where it ran, who was faster, what it took, how sure that is, on which kernel, what changed, whether it
 /// was fair, what the source said, what did not run, what was verified, and how to run it again.
 pub(super) fn all(report: &RunReport, page: &mut Page) {
     head::write(report, page);
     overview::write(report, page);
     steps::write(report, page);
     differences::write(report, page);
+    kernels::write(report, page);
     samples::write(report, page);
     if let Some(changes) = &report.changes {
         let title = format!("Against the earlier run {}", changes.base_run_id);

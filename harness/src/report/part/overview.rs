@@ -1,6 +1,6 @@
 //! The first look: every step on every configuration, by the time that counts.
 
-use super::cells::{Row, headline};
+use super::cells::{headline, rows};
 use super::{Page, UNBROKEN, differences, verdict};
 use crate::report::pick;
 use crate::result::RunReport;
@@ -9,7 +9,10 @@ use crate::result::RunReport;
 pub(in crate::report) fn write(report: &RunReport, page: &mut Page) {
     let configurations = report.configuration_ids();
     let steps = report.steps();
-    let (Some(baseline), false) = (configurations.first(), steps.is_empty()) else { return };
+    if configurations.is_empty() || steps.is_empty() {
+        return;
+    }
+    let baseline = pick::against(report);
     let title = match configurations.len() {
         1 => "Time until synced".to_owned(),
         // The ratio of two medians may be another one.
@@ -21,9 +24,8 @@ pub(in crate::report) fn write(report: &RunReport, page: &mut Page) {
     let rows: Vec<Vec<String>> = steps
         .iter()
         .map(|step| {
-            let cell =
-                |configuration: &&str| headline(&Row { report, configuration, baseline, step: &step.name });
-            std::iter::once(step.name.clone()).chain(configurations.iter().map(cell)).collect()
+            let cells = rows(report, pick::FILESYSTEMS, &step.name);
+            std::iter::once(step.name.clone()).chain(cells.iter().map(headline)).collect()
         })
         .collect();
     // In directories that exist there is no such time.
@@ -57,7 +59,7 @@ fn in_one_line(rows: &[Vec<String>], configurations: &[&str], page: &Page) -> Ve
 
 /// A ratio of one pair may be noise alone, so nobody is called faster for it.
 fn lonely(report: &RunReport, page: &mut Page) {
-    let pairs = pick::headlines(report).iter().map(|one| one.estimate.n).max();
+    let pairs = pick::headlines(report, pick::FILESYSTEMS).iter().map(|one| one.estimate.n).max();
     if pairs.map_or_else(|| pick::blocks(report).len() < 2, |pairs| pairs < 2) {
         page.line(
             &format!("One repetition has no interval, so no ratio here is a verdict; {}", verdict::HOW),

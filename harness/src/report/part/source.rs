@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Page, postmark, unbroken};
 use crate::report::{human, pick};
-use crate::result::{ClaimResult, ClaimVerdict, Reference, RunReport};
+use crate::result::{ClaimResult, ClaimVerdict, Reference, RunReport, id_on};
 
 /// Figures, then claims; nothing where the suite has no source.
 pub(in crate::report) fn write(report: &RunReport, page: &mut Page) {
@@ -82,7 +82,11 @@ fn shown(metric: &str, value: f64) -> String {
 /// A row for each figure, with columns for each file system, so that both are seen at once.
 fn beside(report: &RunReport, lead: &[&str], columns: &[&str]) -> (Vec<String>, Vec<Vec<String>>) {
     let filesystems = each(report.references.iter().map(|reference| reference.filesystem.as_str()));
-    let of = |filesystem| columns.iter().map(move |column| format!("{filesystem} {column}"));
+    let of = |filesystem: &&str| {
+        let today = on_kernels(report, filesystem).into_iter();
+        let today = today.flat_map(|id| columns[1..].iter().map(move |column| format!("{id} {column}")));
+        std::iter::once(format!("{filesystem} {}", columns[0])).chain(today).collect::<Vec<_>>()
+    };
     let names = lead.iter().map(|name| (*name).to_owned());
     let header = names.chain(filesystems.iter().flat_map(of)).collect();
     let row = |(step, metric): (&str, &str)| {
@@ -90,7 +94,10 @@ fn beside(report: &RunReport, lead: &[&str], columns: &[&str]) -> (Vec<String>, 
         let cells = filesystems.iter().flat_map(|id| {
             let at = (step, metric, *id);
             let reference = report.references.iter().find(|reference| place(reference) == at);
-            cells(report, at, reference, columns.len())
+            let today = on_kernels(report, id).into_iter();
+            let today =
+                today.flat_map(|id| now(report, at, &id, reference).into_iter().take(columns.len() - 1));
+            std::iter::once(then(reference)).chain(today).collect::<Vec<_>>()
         });
         lead.chain(cells).collect()
     };
@@ -103,11 +110,13 @@ fn below(report: &RunReport, lead: &[&str], columns: &[&str], page: &mut Page) {
     let mut rows = Vec::new();
     for (step, metric) in each_figure(report) {
         let of_figure = |one: &&Reference| (&*one.step, &*one.metric) == (step, metric);
-        let printed = report.references.iter().filter(of_figure).enumerate();
-        rows.extend(printed.map(|(at, one)| {
+        let printed = report.references.iter().filter(of_figure);
+        let each =
+            printed.flat_map(|one| on_kernels(report, &one.filesystem).into_iter().map(move |id| (one, id)));
+        rows.extend(each.enumerate().map(|(at, (one, id))| {
             let name = if at == 0 { [step.to_owned(), name(metric)] } else { Default::default() };
-            let name = name.into_iter().skip(LEAD.len() - lead.len()).chain([one.filesystem.clone()]);
-            name.chain(cells(report, place(one), Some(one), columns.len())).collect()
+            let name = name.into_iter().skip(LEAD.len() - lead.len()).chain([id.clone(), then(Some(one))]);
+            name.chain(now(report, place(one), &id, Some(one)).into_iter().take(columns.len() - 1)).collect()
         }));
     }
     page.table(&header, rows, lead.len() + 1);
@@ -123,20 +132,27 @@ fn each<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     })
 }
 
-/// What the source printed, what this run found, and their ratio: the first `count` of them.
-fn cells(
-    report: &RunReport,
-    (step, metric, filesystem): Place,
-    reference: Option<&Reference>,
-    count: usize,
-) -> impl Iterator<Item = String> + use<> {
-    let then = reference.map(|one| format!("{}{}", if one.approx { "~" } else { "" }, one.printed));
-    let now = pick::number(report, filesystem, step, metric);
+/// The configurations of a file system that the source names: one on each kernel.
+fn on_kernels(report: &RunReport, filesystem: &str) -> Vec<String> {
+    let kernels = report.kernels().into_iter().map(|kernel| id_on(filesystem, kernel));
+    Some(kernels.collect()).filter(|ids: &Vec<String>| !ids.is_empty()).unwrap_or(vec![filesystem.into()])
+}
+
+fn or_nothing(cell: Option<String>) -> String {
+    cell.map_or_else(|| "-".into(), |text| unbroken(&text))
+}
+
+/// What the source printed.
+fn then(reference: Option<&Reference>) -> String {
+    or_nothing(reference.map(|one| format!("{}{}", if one.approx { "~" } else { "" }, one.printed)))
+}
+
+/// What this run found of a configuration, and its ratio to what the source printed.
+fn now(report: &RunReport, (step, metric, _): Place, id: &str, reference: Option<&Reference>) -> [String; 2] {
+    let now = pick::number(report, id, step, metric);
     let known = reference.map(|one| one.value).filter(|value| *value != 0.0);
     let ratio = now.zip(known).map(|(now, then)| human::ratio(now / then));
-    let now = now.map(|now| shown(metric, now));
-    let cells = [then, now, ratio].map(|cell| cell.map_or_else(|| "-".into(), |text| unbroken(&text)));
-    cells.into_iter().take(count)
+    [now.map(|now| shown(metric, now)), ratio].map(or_nothing)
 }
 
 /// Figures that were told, each below `then` or `now`.
@@ -246,6 +262,18 @@ mod tests {
         report.references.push(other);
         let text = written(|page| figures(&report, page)).replace('\u{a0}', " ");
         assert!(text.contains(" 498 s ┆") && text.contains(" 497 s ┆"), "{text}");
+    }
+
+    #[test]
+    fn each_kernel_has_its_own_today() {
+        let report = example::kernels();
+        for width in [100, 300] {
+            let mut page = Page::new(width);
+            figures(&report, &mut page);
+            let text = text(&page);
+            assert!(text.contains("btrfs@6.1 ") && text.contains("btrfs@6.12 "), "{text}");
+            assert!(!text.contains("@6.1 then"), "{text}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::cells::{self, Row};
 use super::{Page, postmark};
-use crate::report::human;
+use crate::report::{human, pick};
 use crate::result::{RunReport, StepResult};
 
 /// A column: its heading, and what it says of a configuration.
@@ -104,10 +104,9 @@ fn table(lead: &[&str], mut columns: Vec<Column>, rows: &[(Vec<String>, Row)], p
 
 /// Configurations that have numbers of the step; why others have none is told elsewhere.
 fn rows<'a>(report: &'a RunReport, step: &'a StepResult) -> Vec<Row<'a>> {
-    let configurations = report.configuration_ids();
-    let Some(&baseline) = configurations.first() else { return vec![] };
-    let row = |configuration| Row { report, configuration, baseline, step: &step.name };
-    configurations.into_iter().map(row).filter(|row| !row.steps().is_empty()).collect()
+    let mut rows = cells::rows(report, pick::FILESYSTEMS, &step.name);
+    rows.retain(|row| !row.steps().is_empty());
+    rows
 }
 
 fn most_blocks(report: &RunReport) -> usize {

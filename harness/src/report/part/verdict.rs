@@ -23,9 +23,12 @@ pub(in crate::report) fn interval(estimate: &Estimate) -> Option<String> {
 /// What logarithms and back may cost.
 const EXACT: f64 = 1e-9;
 
+/// Of two times of which nothing is concluded.
+pub(in crate::report) const EMULATED: &str = "emulated";
+
 /// `not resolved (needs n=18)`, for a table.
-pub(super) fn cell(metric: &str, frees: bool, estimate: &Estimate) -> String {
-    let Some(word) = word(metric, frees, estimate) else { return "-".into() };
+pub(super) fn cell(word: Option<&str>, estimate: &Estimate) -> String {
+    let Some(word) = word else { return "-".into() };
     let parts = [Some(unbroken(word)), needed(estimate).map(|needed| unbroken(&needed))];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
@@ -156,7 +159,7 @@ mod tests {
     #[test]
     fn without_a_verdict_there_is_no_word() {
         let estimate = Estimate { ratio: Some(1.6), n: 1, ..Estimate::default() };
-        assert_eq!(cell("synced_s", false, &estimate), "-");
+        assert_eq!(cell(word("synced_s", false, &estimate), &estimate), "-");
         assert_eq!(ratio(&Estimate::default()), "-");
         assert_eq!(interval(&estimate), None);
     }
