@@ -11,6 +11,10 @@ use nix::unistd::Uid;
 
 use crate::command::{self, Invocation};
 
+mod linux;
+
+pub use self::linux::{KernelVersion, LinuxVersions, lacking};
+
 /// Something a machine must have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Requirement {
@@ -25,6 +29,8 @@ pub enum Requirement {
     Kernel {
         /// As in `/proc/filesystems`.
         filesystem: &'static str,
+        /// The versions of Linux that have it.
+        linux: LinuxVersions,
     },
     /// `CAP_SYS_ADMIN` outside a user namespace.
     Root,
@@ -52,7 +58,7 @@ pub fn check(requirements: &[Requirement]) -> Vec<Missing> {
 fn check_one(requirement: &Requirement) -> Option<Missing> {
     let found = match requirement {
         Requirement::Tool { program, package } => check_tool(program, package),
-        Requirement::Kernel { filesystem } => check_kernel(filesystem),
+        Requirement::Kernel { filesystem, linux } => return check_kernel(filesystem, *linux),
         Requirement::Root => check_root(),
         Requirement::Loop => check_loop(),
     };
@@ -68,7 +74,7 @@ fn check_tool(program: &str, package: &str) -> Lack {
     command::find(program).is_none().then_some((text, next))
 }
 
-fn check_kernel(filesystem: &str) -> Lack {
+fn check_kernel(filesystem: &'static str, linux: LinuxVersions) -> Option<Missing> {
     let is_there = || has_filesystem(&read("/proc/filesystems"), filesystem);
     if is_there() {
         return None;
@@ -77,10 +83,8 @@ fn check_kernel(filesystem: &str) -> Lack {
     if is_there() {
         return None;
     }
-    let release = nix::sys::utsname::uname()
-        .map_or_else(|_| String::new(), |name| name.release().to_string_lossy().into_owned());
-    let text = format!("kernel {release} has no {filesystem} (/proc/filesystems; modprobe: {tried})");
-    Some((text, format!("leave {filesystem} out with --fs, or run in a virtual machine whose kernel has it")))
+    let found = format!("/proc/filesystems; modprobe: {tried}");
+    Some(lacking(filesystem, linux, &linux::release(), &found))
 }
 
 /// `/proc/filesystems` has one name a line, after an optional `nodev`. Source: filesystems(5).
@@ -185,10 +189,10 @@ pub fn package_of(program: &str) -> Option<&'static str> {
             &["mke2fs", "mkfs.ext2", "mkfs.ext3", "mkfs.ext4", "e2fsck", "dumpe2fs", "tune2fs", "debugfs"],
         ),
         ("xfsprogs", &["mkfs.xfs", "xfs_repair", "xfs_db", "xfs_info", "xfs_io"]),
-        ("f2fs-tools", &["mkfs.f2fs", "fsck.f2fs"]),
-        ("nilfs-tools", &["mkfs.nilfs2"]),
-        ("jfsutils", &["mkfs.jfs", "fsck.jfs", "jfs_fsck"]),
-        ("reiserfsprogs", &["mkfs.reiserfs", "reiserfsck"]),
+        ("f2fs-tools", &["mkfs.f2fs", "fsck.f2fs", "dump.f2fs"]),
+        ("nilfs-tools", &["mkfs.nilfs2", "nilfs-tune"]),
+        ("jfsutils", &["mkfs.jfs", "fsck.jfs", "jfs_mkfs", "jfs_fsck", "jfs_tune"]),
+        ("reiserfsprogs", &["mkfs.reiserfs", "reiserfsck", "debugreiserfs"]),
         ("bcachefs-tools", &["bcachefs", "mkfs.bcachefs"]),
         ("exfatprogs", &["mkfs.exfat", "fsck.exfat"]),
         ("kmod", &["modprobe"]),
@@ -250,7 +254,8 @@ mod tests {
 
     #[test]
     fn a_missing_kernel_part_names_the_kernel() {
-        let missing = check(&[Requirement::Kernel { filesystem: "nosuchfs" }]);
+        let missing =
+            check(&[Requirement::Kernel { filesystem: "nosuchfs", linux: LinuxVersions::since(2, 6) }]);
         assert!(
             missing[0].text.contains("has no nosuchfs (/proc/filesystems; modprobe: "),
             "{}",

@@ -7,7 +7,7 @@ use std::path::Path;
 use nix::errno::Errno;
 use serde_json::Value;
 
-use super::{Description, Filesystem, MkfsOptions, SpaceDetail, Verdict};
+use super::{Description, Filesystem, KernelVersion, LinuxVersions, MkfsOptions, SpaceDetail, Verdict};
 use crate::command::Invocation;
 use crate::error::Result;
 use crate::require::Requirement;
@@ -26,17 +26,25 @@ impl Filesystem for Btrfs {
     }
 
     fn requirements(&self) -> Vec<Requirement> {
-        let tool = |program| Requirement::Tool { program, package: "btrfs-progs" };
-        vec![Requirement::Kernel { filesystem: "btrfs" }, tool("mkfs.btrfs"), tool("btrfs")]
+        super::needs(self, "btrfs-progs", &["mkfs.btrfs", "btrfs"])
     }
 
     fn version(&self) -> Invocation {
         Invocation::new("mkfs.btrfs", ["-V"])
     }
 
-    /// As the kernel lists them, which it does once btrfs is loaded.
-    fn block_sizes(&self) -> Vec<Bytes> {
-        let listed = std::fs::read_to_string("/sys/fs/btrfs/features/supported_sectorsizes");
+    /// Source: the release notes of Linux 2.6.29.
+    fn in_linux(&self) -> LinuxVersions {
+        LinuxVersions::since(2, 6)
+    }
+
+    /// As the kernel lists them, which it does once btrfs is loaded; a kernel that cannot be asked
+    /// has at least those of a page.
+    fn block_sizes(&self, kernel: KernelVersion) -> Vec<Bytes> {
+        let listed = match kernel.here {
+            true => std::fs::read_to_string("/sys/fs/btrfs/features/supported_sectorsizes").ok(),
+            false => None,
+        };
         let sizes: Vec<_> = listed
             .iter()
             .flat_map(|text| text.split_whitespace())
@@ -59,8 +67,7 @@ impl Filesystem for Btrfs {
     fn mkfs(&self, device: &Path, options: &MkfsOptions) -> Invocation {
         let block_size = options.block_size.0.to_string();
         let ours = ["-f", "-K", "-s", &block_size, "-U", &options.uuid];
-        let words = ours.into_iter().chain(options.extra.iter().map(String::as_str)).map(Into::into);
-        Invocation::new("mkfs.btrfs", words.chain([device.as_os_str().to_owned()]))
+        super::mkfs("mkfs.btrfs", &ours, options, device)
     }
 
     fn describe(&self, device: &Path, mkfs_output: &str) -> Result<Description> {

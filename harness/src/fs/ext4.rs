@@ -8,7 +8,7 @@ use std::path::Path;
 use nix::errno::Errno;
 use serde_json::Value;
 
-use super::{Description, Filesystem, MkfsOptions, Verdict};
+use super::{Description, Filesystem, KernelVersion, LinuxVersions, MkfsOptions, Verdict};
 use crate::command::{self, Invocation};
 use crate::error::{Error, Result};
 use crate::require::Requirement;
@@ -33,16 +33,19 @@ impl Filesystem for Ext4 {
     }
 
     fn requirements(&self) -> Vec<Requirement> {
-        let tool = |program| Requirement::Tool { program, package: "e2fsprogs" };
-        let kernel = Requirement::Kernel { filesystem: "ext4" };
-        vec![kernel, tool("mke2fs"), tool("dumpe2fs"), tool("e2fsck")]
+        super::needs(self, "e2fsprogs", &["mke2fs", "dumpe2fs", "e2fsck"])
     }
 
     fn version(&self) -> Invocation {
         Invocation::new("mke2fs", ["-V"])
     }
 
-    fn block_sizes(&self) -> Vec<Bytes> {
+    /// Source: the release notes of Linux 2.6.28 (before that as `ext4dev`).
+    fn in_linux(&self) -> LinuxVersions {
+        LinuxVersions::since(2, 6)
+    }
+
+    fn block_sizes(&self, _kernel: KernelVersion) -> Vec<Bytes> {
         super::powers_of_two(1024, page_size().min(4096))
     }
 
@@ -95,16 +98,13 @@ impl Filesystem for Ext4 {
         Some(Invocation::new("e2fsck", ["-fn".as_ref(), device.as_os_str()]))
     }
 
-    /// The status is a mask of bits. 16 (usage), 32 (cancelled) and 126, 127 (no such program)
-    /// mean that nothing was checked; 8 (operational error) is what a broken superblock gives.
-    /// Source: e2fsck(8). On a device in use it checks anyway, and its word is worth nothing.
+    /// The status is a mask of bits. Source: e2fsck(8). On a device in use it checks anyway, and
+    /// its word is worth nothing.
     fn verdict(&self, status: i32, output: &str) -> Verdict {
         let in_use = output.contains("is in use.") || output.contains("is mounted.");
-        let checked = match status {
-            0 if in_use => Checked::NotChecked,
-            0 => Checked::Clean,
-            16 | 32 | 126 | 127 => Checked::NotChecked,
-            _ => Checked::Damaged,
+        let checked = match super::by_status(status) {
+            Checked::Clean if in_use => Checked::NotChecked,
+            checked => checked,
         };
         super::verdict("e2fsck -fn", checked, status, output)
     }

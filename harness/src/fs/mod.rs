@@ -4,6 +4,10 @@
 
 mod btrfs;
 mod ext4;
+mod f2fs;
+mod jfs;
+mod nilfs2;
+mod reiserfs;
 mod xfs;
 
 use std::collections::BTreeMap;
@@ -14,19 +18,41 @@ use serde_json::Value;
 
 use crate::command::{self, Invocation};
 use crate::error::{Error, Result};
-use crate::require::Requirement;
+use crate::require::{self, Missing, Requirement};
 use crate::result::{Checked, Which};
 use crate::sys::statfs::StatFs;
 use crate::units::{Bytes, Seed};
 
+pub use crate::require::{KernelVersion, LinuxVersions};
+
 /// All kinds, in the order of reports.
-pub static ALL: &[&dyn Filesystem] = &[&btrfs::Btrfs, &ext4::Ext4, &xfs::Xfs];
+pub static ALL: &[&dyn Filesystem] =
+    &[&btrfs::Btrfs, &ext4::Ext4, &xfs::Xfs, &f2fs::F2fs, &jfs::Jfs, &nilfs2::Nilfs2, &reiserfs::Reiserfs];
+
+/// Those that nearly every kernel has: what is compared where nothing else is asked for.
+#[must_use]
+pub fn common() -> &'static [&'static dyn Filesystem] {
+    &ALL[..3]
+}
 
 /// The kind that `mount -t` calls `name`.
 #[must_use]
 pub fn by_name(name: &str) -> Option<&'static dyn Filesystem> {
     ALL.iter().copied().find(|filesystem| filesystem.name() == name)
 }
+
+/// What is missing where the kernel `release` (`uname -r`) has no such file system; `found` says how
+/// that is known.
+#[must_use]
+pub fn lacking(filesystem: &dyn Filesystem, release: &str, found: &str) -> Missing {
+    require::lacking(filesystem.name(), filesystem.in_linux(), release, found)
+}
+
+/// Names that people may ask for, and why there is no row for them.
+pub const LEFT_OUT: [(&str, &str); 2] = [
+    ("bcachefs", "in Linux 6.7 to 6.17 only, and not tried here yet: Debian 12 has no tools for it"),
+    ("reiser4", "in no released kernel: it was always a patch of its own"),
+];
 
 /// Which limit an errno stands for on a file system that somebody else made, with a sentence: what
 /// any of them tells by `statfs`.
@@ -94,8 +120,10 @@ pub trait Filesystem: Sync {
     fn requirements(&self) -> Vec<Requirement>;
     /// The tool whose version line stands for the file system in reports.
     fn version(&self) -> Invocation;
-    /// Block sizes this kernel mounts.
-    fn block_sizes(&self) -> Vec<Bytes>;
+    /// The versions of Linux that have it.
+    fn in_linux(&self) -> LinuxVersions;
+    /// Block sizes that `kernel` mounts and `mkfs` makes.
+    fn block_sizes(&self, kernel: KernelVersion) -> Vec<Bytes>;
     /// Smallest image that `mkfs` accepts, where a fixed number is known.
     fn min_size(&self) -> Bytes;
     /// Mount options that switch discard off, and others every run needs.
@@ -122,6 +150,16 @@ pub trait Filesystem: Sync {
     /// Names of kernel threads that run only while this file system has work left that was put off.
     fn late_work(&self) -> &'static [&'static str] {
         &[]
+    }
+    /// Whether `mkfs` takes the UUID. Where it does not, the tool draws a random one, which nobody
+    /// is told.
+    fn takes_uuid(&self) -> bool {
+        true
+    }
+    /// Why the space of deleted files is not free again soon, where that is so: what a full file
+    /// system does after a delete is then no fault.
+    fn keeps_deleted_space(&self) -> Option<&'static str> {
+        None
     }
     /// The `mkfs` command line for `device`. Never asks a question.
     fn mkfs(&self, device: &Path, options: &MkfsOptions) -> Invocation;
@@ -175,6 +213,15 @@ fn limit_by_errno(errno: Errno) -> Option<(Which, String)> {
     }
 }
 
+/// The limit where inodes are made on demand: their number shrinks with the free space, so that
+/// none is free on a full file system either. Only with room left was it `why` that ended it.
+fn limit_on_demand(errno: Errno, now: &StatFs, why: &str) -> (Which, String) {
+    limit_by_errno(errno).unwrap_or_else(|| match now.inodes > 0 && now.inodes_free == 0 && has_room(now) {
+        true => (Which::Inodes, out_of_inodes(now, why)),
+        false => (Which::Space, out_of_space(now)),
+    })
+}
+
 /// `statfs` in a sentence about space.
 fn out_of_space(now: &StatFs) -> String {
     let (total, free, available) = (now.total.0, now.free.0, now.available.0);
@@ -187,31 +234,86 @@ fn out_of_inodes(now: &StatFs, why: &str) -> String {
     format!("out of inodes: none of {inodes} is free ({why}), while {free} of {total} bytes are")
 }
 
+/// What the statuses of fsck(8) mean where a checker keeps to them: 16 (usage), 32 (cancelled) and
+/// 126, 127 (no such program) mean that nothing was checked; 8 (operational error) is what a broken
+/// superblock gives.
+fn by_status(status: i32) -> Checked {
+    match status {
+        0 => Checked::Clean,
+        16 | 32 | 126 | 127 => Checked::NotChecked,
+        _ => Checked::Damaged,
+    }
+}
+
+/// How lines of a checker begin that only tell how far it is, and how large.
+const PROGRESS: [&str; 23] = [
+    "Phase ",
+    "Pass ",
+    "- ",
+    "[",
+    "Opening filesystem",
+    "Checking filesystem",
+    "UUID:",
+    "total ",
+    "btree space",
+    "file data blocks",
+    "referenced ",
+    "**Phase ",
+    "Info: ",
+    "\"Linux version ",
+    "from \"Linux version ",
+    "to \"Linux version ",
+    "Will ",
+    "###",
+    "Replaying journal",
+    "Trans replayed",
+    "Checking internal tree",
+    "Checking Semantic tree",
+    "Comparing bitmaps",
+];
+
 /// What a checker said: nothing where all is well, else its status and its first words.
 fn verdict(checker: &str, checked: Checked, status: i32, output: &str) -> Verdict {
     /// Lines of a checker that are worth keeping.
     const LINES: usize = 12;
-    /// How lines begin that only tell how far it is, and how large.
-    const PROGRESS: [&str; 11] = [
-        "Phase ",
-        "Pass ",
-        "- ",
-        "[",
-        "Opening filesystem",
-        "Checking filesystem",
-        "UUID:",
-        "total ",
-        "btree space",
-        "file data blocks",
-        "referenced ",
-    ];
     if checked == Checked::Clean {
         return Verdict { checked, text: String::new() };
     }
-    let is_progress = |line: &&str| PROGRESS.iter().any(|start| line.starts_with(start));
-    let lines = output.lines().map(str::trim).filter(|line| !line.is_empty() && !is_progress(line));
-    let said: Vec<_> = lines.take(LINES).collect();
+    let found = |line: &&str| ["[Fail]", "[ASSERT]"].iter().any(|word| line.contains(word));
+    let progress = |line: &&str| PROGRESS.iter().any(|start| line.starts_with(start)) && !found(line);
+    let lines = output.lines().map(str::trim).filter(|line| !line.is_empty() && !progress(line));
+    let said: Vec<_> = lines.take(LINES).map(printable).collect();
     Verdict { checked, text: format!("{checker} ended with {status}: {}", said.join("\n")) }
+}
+
+/// Without the backspaces and the like of a progress display.
+fn printable(line: &str) -> String {
+    line.chars().filter(|sign| !sign.is_control()).collect()
+}
+
+/// What a file system must have: the kernel's part and programs of one package.
+fn needs(filesystem: &dyn Filesystem, package: &'static str, programs: &[&'static str]) -> Vec<Requirement> {
+    let kernel = Requirement::Kernel { filesystem: filesystem.name(), linux: filesystem.in_linux() };
+    let tools = programs.iter().map(|program| Requirement::Tool { program, package });
+    std::iter::once(kernel).chain(tools).collect()
+}
+
+/// The command line of a `mkfs`: our words, those added, and the device.
+fn mkfs(program: &'static str, ours: &[&str], options: &MkfsOptions, device: &Path) -> Invocation {
+    let words = ours.iter().copied().chain(options.extra.iter().map(String::as_str)).map(Into::into);
+    Invocation::new(program, words.chain([device.as_os_str().to_owned()]))
+}
+
+/// [`Filesystem::least_space`] where a small directory is inside its inode.
+fn least_with_directories_of(
+    inode: u64,
+    files: u64,
+    directories: u64,
+    payload: Bytes,
+    block_size: Bytes,
+) -> Bytes {
+    let files = files.saturating_mul(block_size.0).max(payload.0);
+    Bytes(files.saturating_add(directories.saturating_mul(inode)))
 }
 
 /// The text of a tool that must succeed.
@@ -259,7 +361,8 @@ mod tests {
         let names = sources.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned());
         let mut in_folder: Vec<_> = names.filter(|name| name != "mod").collect();
         in_folder.sort();
-        let in_table: Vec<_> = ALL.iter().map(|filesystem| filesystem.name()).collect();
+        let mut in_table: Vec<_> = ALL.iter().map(|filesystem| filesystem.name()).collect();
+        in_table.sort_unstable();
         assert_eq!(in_table, in_folder);
     }
 
@@ -273,24 +376,50 @@ mod tests {
 
     #[test]
     fn no_check_command_repairs() {
-        for filesystem in ALL {
-            let words = filesystem.fsck(Path::new("/dev/loop9")).unwrap().words();
-            let only_reads = ["-n", "-fn", "--readonly"];
+        for words in ALL.iter().filter_map(|filesystem| filesystem.fsck(Path::new("/dev/loop9"))) {
+            let words = words.words();
+            let only_reads = ["-n", "-fn", "--readonly", "--dry-run", "--check"];
             assert!(words.iter().any(|word| only_reads.contains(&word.as_str())), "{words:?}");
-            let repairs = ["-p", "-a", "-y", "-L", "-fy", "--repair", "--force"];
+            // To `--check`, which repairs nothing, `-y` answers only whether to begin.
+            let begins = words.iter().any(|word| word == "--check");
+            let repairs =
+                ["-p", "-a", "-L", "-fy", "-f", "--repair", "--force", "--fix-fixable", "--rebuild-tree"];
             assert!(!words.iter().any(|word| repairs.contains(&word.as_str())), "{words:?}");
+            assert!(begins || !words.iter().any(|word| word == "-y"), "{words:?}");
         }
     }
 
     #[test]
+    fn only_what_has_no_checker_has_no_command_for_one() {
+        let without = ALL.iter().filter(|filesystem| filesystem.fsck(Path::new("/dev/loop9")).is_none());
+        let names: Vec<_> = without.map(|filesystem| filesystem.name()).collect();
+        assert_eq!(names, ["nilfs2"]);
+    }
+
+    #[test]
     fn every_mkfs_has_block_size_uuid_and_no_discard_and_ends_in_the_device() {
+        // Their mkfs never discards: an image of random bytes was as large afterwards.
+        let never_discards = ["jfs", "reiserfs"];
+        let kernel = KernelVersion { version: (6, 12), here: false };
         for filesystem in ALL {
             let words = filesystem.mkfs(Path::new("/dev/loop9"), &options()).words();
             let line = words.join(" ");
-            assert!(line.contains("4096"), "{line}");
-            assert!(line.contains("11111111-2222-4333-8444-555555555555"), "{line}");
-            assert!(line.contains(" -K ") || line.contains(",nodiscard"), "{line}");
+            let one_size = filesystem.block_sizes(kernel) == [Bytes::kib(4)];
+            assert!(line.contains("4096") || one_size, "{line}");
+            let uuid = line.contains("11111111-2222-4333-8444-555555555555");
+            assert_eq!(uuid, filesystem.takes_uuid(), "{line}");
+            let switched_off = [" -K ", ",nodiscard", " -t 0 "].iter().any(|word| line.contains(word));
+            assert_ne!(switched_off, never_discards.contains(&filesystem.name()), "{line}");
             assert!(line.ends_with(" --extra /dev/loop9"), "{line}");
+        }
+    }
+
+    #[test]
+    fn no_tool_asks_a_question() {
+        for filesystem in ALL {
+            let words = filesystem.mkfs(Path::new("/dev/loop9"), &options()).words();
+            let quiet = ["-f", "-F", "-q"];
+            assert!(words.iter().any(|word| quiet.contains(&word.as_str())), "{words:?}");
         }
     }
 
@@ -298,13 +427,10 @@ mod tests {
     fn every_program_of_a_command_line_is_required() {
         for filesystem in ALL {
             let device = Path::new("/dev/loop9");
-            let used = [
-                filesystem.version().program,
-                filesystem.mkfs(device, &options()).program,
-                filesystem.fsck(device).unwrap().program,
-            ];
+            let fsck = filesystem.fsck(device).map(|fsck| fsck.program);
+            let mkfs = filesystem.mkfs(device, &options()).program;
             let required = filesystem.requirements();
-            for used in used {
+            for used in [filesystem.version().program, mkfs].into_iter().chain(fsck) {
                 let has = required
                     .iter()
                     .any(|need| matches!(need, Requirement::Tool { program, .. } if *program == used));
@@ -314,10 +440,39 @@ mod tests {
     }
 
     #[test]
+    fn the_package_of_every_required_program_is_known() {
+        for need in ALL.iter().flat_map(|filesystem| filesystem.requirements()) {
+            if let Requirement::Tool { program, package } = need {
+                assert_eq!(require::package_of(program), Some(package), "{program}");
+            }
+        }
+    }
+
+    #[test]
     fn every_file_system_takes_4_kib_blocks_on_4_kib_pages() {
         if crate::sys::page_size() == 4096 {
-            assert!(ALL.iter().all(|filesystem| filesystem.block_sizes().contains(&Bytes::kib(4))));
+            for kernel in [KernelVersion::here(), KernelVersion::of("6.1.0-56-amd64")] {
+                let takes =
+                    |filesystem: &&dyn Filesystem| filesystem.block_sizes(kernel).contains(&Bytes::kib(4));
+                assert!(ALL.iter().all(takes));
+            }
         }
+    }
+
+    #[test]
+    fn a_file_system_that_left_linux_is_told_with_the_version() {
+        let reiserfs = by_name("reiserfs").unwrap();
+        assert!(reiserfs.in_linux().has(KernelVersion::of("6.12.95+deb12-amd64").version));
+        let missing = lacking(reiserfs, "6.18.44", "no module");
+        assert_eq!(missing.text, "reiserfs left Linux in 6.13; kernel 6.18.44 has none");
+        assert!(missing.next.contains("--backend vm --kernel"), "{}", missing.next);
+    }
+
+    #[test]
+    fn what_is_left_out_has_no_row_and_what_is_common_has() {
+        assert!(LEFT_OUT.iter().all(|(name, _)| by_name(name).is_none()));
+        let names: Vec<_> = common().iter().map(|filesystem| filesystem.name()).collect();
+        assert_eq!(names, ["btrfs", "ext4", "xfs"]);
     }
 
     #[test]
@@ -328,10 +483,19 @@ mod tests {
     }
 
     #[test]
+    fn a_progress_display_leaves_no_control_characters() {
+        let text = verdict("reiserfsck", Checked::Damaged, 4, "\u{8}bad\u{8} leaf\n").text;
+        assert_eq!(text, "reiserfsck ended with 4: bad leaf");
+    }
+
+    #[test]
     fn every_checker_that_did_not_start_has_checked_nothing() {
         for filesystem in ALL {
             assert_eq!(filesystem.verdict(127, "").checked, Checked::NotChecked);
-            assert_eq!(filesystem.verdict(139, "").checked, Checked::Damaged, "a crash proves nothing good");
+            if filesystem.fsck(Path::new("/dev/loop9")).is_some() {
+                let crashed = filesystem.verdict(139, "").checked;
+                assert_eq!(crashed, Checked::Damaged, "a crash proves nothing good");
+            }
         }
     }
 }

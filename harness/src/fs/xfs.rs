@@ -7,7 +7,7 @@ use std::path::Path;
 use nix::errno::Errno;
 use serde_json::Value;
 
-use super::{Description, Filesystem, MkfsOptions, Verdict};
+use super::{Description, Filesystem, KernelVersion, LinuxVersions, MkfsOptions, Verdict};
 use crate::command::Invocation;
 use crate::error::{Error, Result};
 use crate::require::Requirement;
@@ -25,21 +25,24 @@ impl Filesystem for Xfs {
     }
 
     fn requirements(&self) -> Vec<Requirement> {
-        let tool = |program| Requirement::Tool { program, package: "xfsprogs" };
-        vec![Requirement::Kernel { filesystem: "xfs" }, tool("mkfs.xfs"), tool("xfs_repair")]
+        super::needs(self, "xfsprogs", &["mkfs.xfs", "xfs_repair"])
     }
 
     fn version(&self) -> Invocation {
         Invocation::new("mkfs.xfs", ["-V"])
     }
 
+    /// Its first version. Source: Linux `fs/xfs` in 2.6.0 and, before that, in 2.4.25.
+    fn in_linux(&self) -> LinuxVersions {
+        LinuxVersions::since(2, 6)
+    }
+
     /// Blocks above a page need Linux 6.12 and huge pages built in.
     /// Source: Linux `fs/xfs/xfs_super.c`, `xfs_fs_fill_super`.
-    fn block_sizes(&self) -> Vec<Bytes> {
-        let release = rustix::system::uname().release().to_string_lossy().into_owned();
-        let huge_pages = Path::new("/sys/kernel/mm/transparent_hugepage").exists();
+    fn block_sizes(&self, kernel: KernelVersion) -> Vec<Bytes> {
         let page = page_size();
-        let large = huge_pages && parse_release(&release).is_some_and(|version| version >= (6, 12));
+        let huge_pages = !kernel.here || Path::new("/sys/kernel/mm/transparent_hugepage").exists();
+        let large = huge_pages && kernel.version >= (6, 12);
         super::powers_of_two(1024, if large { 65536.max(page) } else { page }.min(65536))
     }
 
@@ -50,16 +53,13 @@ impl Filesystem for Xfs {
 
     /// A small directory is inside its inode, which takes 512 bytes.
     fn least_space(&self, files: u64, directories: u64, payload: Bytes, block_size: Bytes) -> Bytes {
-        let files = files.saturating_mul(block_size.0).max(payload.0);
-        Bytes(files.saturating_add(directories.saturating_mul(512)))
+        super::least_with_directories_of(512, files, directories, payload, block_size)
     }
 
     fn mkfs(&self, device: &Path, options: &MkfsOptions) -> Invocation {
         let block_size = format!("size={}", options.block_size.0);
         let uuid = format!("uuid={}", options.uuid);
-        let ours = ["-f", "-K", "-b", &block_size, "-m", &uuid];
-        let words = ours.into_iter().chain(options.extra.iter().map(String::as_str)).map(Into::into);
-        Invocation::new("mkfs.xfs", words.chain([device.as_os_str().to_owned()]))
+        super::mkfs("mkfs.xfs", &["-f", "-K", "-b", &block_size, "-m", &uuid], options, device)
     }
 
     fn describe(&self, _device: &Path, mkfs_output: &str) -> Result<Description> {
@@ -85,23 +85,9 @@ impl Filesystem for Xfs {
         super::verdict("xfs_repair -n", checked, status, output)
     }
 
-    /// The number of inodes shrinks with the free space, so that none is free on a full file
-    /// system either: only with room left was it `imaxpct` that ended it.
     fn limit(&self, errno: Errno, now: &StatFs, _space: Option<&super::SpaceDetail>) -> (Which, String) {
-        if let Some(other) = super::limit_by_errno(errno) {
-            return other;
-        }
-        if now.inodes > 0 && now.inodes_free == 0 && super::has_room(now) {
-            return (Which::Inodes, super::out_of_inodes(now, "imaxpct allows no more"));
-        }
-        (Which::Space, super::out_of_space(now))
+        super::limit_on_demand(errno, now, "imaxpct allows no more")
     }
-}
-
-/// Major and minor version of "6.18.44-amd64".
-fn parse_release(release: &str) -> Option<(u32, u32)> {
-    let mut numbers = release.split(|c: char| !c.is_ascii_digit());
-    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
 /// One `key=value` of the geometry, and the section it stands in.
@@ -220,8 +206,9 @@ realtime =none                   extsz=4096   blocks=0, rtextents=0
     }
 
     #[test]
-    fn versions_compare_as_versions() {
-        assert!(parse_release("6.9.1").unwrap() < (6, 12));
-        assert!(parse_release("6.18.44-amd64").unwrap() >= (6, 12));
+    fn large_blocks_come_with_linux_6_12() {
+        let sizes = |minor| Xfs.block_sizes(KernelVersion { version: (6, minor), here: false });
+        assert!(!sizes(9).contains(&Bytes(2 * page_size())), "{:?}", sizes(9));
+        assert!(sizes(12).contains(&Bytes::kib(64)), "{:?}", sizes(12));
     }
 }

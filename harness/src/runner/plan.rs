@@ -7,7 +7,7 @@ use crate::case::{CaseSpec, Keep, Store};
 use crate::claim::ClaimSpec;
 use crate::compare::Repeat;
 use crate::error::{Error, Result};
-use crate::fs::{self, Filesystem};
+use crate::fs::{self, Filesystem, KernelVersion};
 use crate::guard::Demand;
 use crate::manifest;
 use crate::require::{self, Missing, Requirement};
@@ -207,7 +207,7 @@ fn cannot_run(filesystem: &dyn Filesystem, resolved: &Resolved, kernel: Option<&
         let error = all_missing(&format!("run {}", filesystem.name()), &missing).next(first.next.clone());
         return Some(Reason { code: Reason::MISSING.into(), ..Reason::from(&error) });
     }
-    let sizes = filesystem.block_sizes();
+    let sizes = filesystem.block_sizes(KernelVersion::here());
     if !sizes.contains(&resolved.block_size) {
         let known: Vec<String> = sizes.iter().map(ToString::to_string).collect();
         return Some(Reason {

@@ -71,7 +71,10 @@ mod tests {
         fn version(&self) -> Invocation {
             Invocation::new("fakefs", ["-V"])
         }
-        fn block_sizes(&self) -> Vec<Bytes> {
+        fn in_linux(&self) -> crate::fs::LinuxVersions {
+            crate::fs::LinuxVersions::since(6, 0)
+        }
+        fn block_sizes(&self, _kernel: crate::fs::KernelVersion) -> Vec<Bytes> {
             vec![]
         }
         fn min_size(&self) -> Bytes {

@@ -24,7 +24,10 @@ impl Filesystem for Fake {
     fn version(&self) -> Invocation {
         Invocation::new("true", [""; 0])
     }
-    fn block_sizes(&self) -> Vec<Bytes> {
+    fn in_linux(&self) -> crate::fs::LinuxVersions {
+        crate::fs::LinuxVersions::since(6, 0)
+    }
+    fn block_sizes(&self, _kernel: crate::fs::KernelVersion) -> Vec<Bytes> {
         vec![BLOCK]
     }
     fn min_size(&self) -> Bytes {
