@@ -50,9 +50,11 @@ fn environment(release: &str) -> Environment {
     }
 }
 
-fn case(
-    (block, (filesystem, ((kernel, _), environment))): (u32, &(&str, ((&str, &str), u32))),
-) -> CaseResult {
+/// A file system, a kernel with its release, and the place of that kernel.
+type On<'a> = (&'a str, ((&'a str, &'a str), u32));
+
+fn case((block, one): (u32, &On)) -> CaseResult {
+    let (filesystem, ((kernel, _), environment)) = one;
     let at = usize::from(*filesystem == "btrfs");
     let seconds = SYNCED_S[*environment as usize][at] * (1.0 + f64::from(block % 3) / 100.0);
     let made = Facts { files_created_count: Some(9999), payload_bytes: Some(49_923), ..Facts::default() };

@@ -160,11 +160,11 @@ pub(in crate::report) fn caveat(report: &RunReport) -> Option<String> {
 }
 
 fn figures(report: &RunReport, step: &str) -> Vec<(String, Vec<String>)> {
-    let of = |metric: &&str| Some((kernels::name(metric), told(report, step, metric)?));
-    let by_kernel = |metric: &&str| {
+    let of = |metric: &str| Some((kernels::name(metric), told(report, step, metric)?));
+    let by_kernel = |metric: &str| {
         Some((format!("{} by kernel", kernels::name(metric)), kernels::told(report, step, metric)?))
     };
-    HEADLINE.iter().flat_map(|metric| [of(&metric), by_kernel(&metric)]).flatten().collect()
+    HEADLINE.iter().flat_map(|metric| [of(metric), by_kernel(metric)]).flatten().collect()
 }
 
 fn told(report: &RunReport, step: &str, metric: &str) -> Option<Vec<String>> {
