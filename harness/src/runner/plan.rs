@@ -207,7 +207,8 @@ fn cannot_run(filesystem: &dyn Filesystem, resolved: &Resolved, kernel: Option<&
         let error = all_missing(&format!("run {}", filesystem.name()), &missing).next(first.next.clone());
         return Some(Reason { code: Reason::MISSING.into(), ..Reason::from(&error) });
     }
-    let sizes = filesystem.block_sizes(KernelVersion::here());
+    let version = kernel.map_or_else(KernelVersion::here, |kernel| KernelVersion::of(&kernel.release));
+    let sizes = filesystem.block_sizes(version);
     if !sizes.contains(&resolved.block_size) {
         let known: Vec<String> = sizes.iter().map(ToString::to_string).collect();
         return Some(Reason {

@@ -12,8 +12,8 @@ use super::image::{self, is_release};
 use super::modules::{Found, Index, Load, NotThere};
 use super::unpack;
 use crate::error::{Cannot, Error, Result};
-use crate::fs::{Filesystem, by_name};
-use crate::require::{Missing, Requirement};
+use crate::fs::{self, Filesystem};
+use crate::require::{KernelVersion, LinuxVersions, Missing, Requirement};
 
 /// The devices of a virtual machine, which a kernel cannot do without.
 const VIRTIO: [&str; 3] = ["virtio_pci", "virtio_blk", "virtio_console"];
@@ -50,12 +50,18 @@ impl Kernel {
         }
     }
 
-    fn host() -> Result<Self> {
+    /// The bootable image of this machine's own kernel, and its release.
+    ///
+    /// # Errors
+    ///
+    /// It is not where distributions put it.
+    pub fn host_image() -> Result<(PathBuf, String)> {
         let name = nix::sys::utsname::uname().cannot(|| "ask for the release of this kernel".into())?;
         let release = name.release().to_string_lossy().into_owned();
         let modules = PathBuf::from("/lib/modules").join(&release);
         let images = [PathBuf::from(format!("/boot/vmlinuz-{release}")), modules.join("vmlinuz")];
-        let image = images.iter().find(|path| path.exists()).ok_or_else(|| {
+        let found = images.iter().find(|path| path.exists()).cloned();
+        let image = found.ok_or_else(|| {
             let [first, second] = &images;
             Error::unavailable(format!(
                 "boot this machine's kernel {release}: neither {} nor {} is there",
@@ -64,7 +70,12 @@ impl Kernel {
             ))
             .next("--kernel PATH, with a kernel or a .deb package of one (apt-get download linux-image-...)")
         })?;
-        Self::of(image, &[modules])
+        Ok((image, release))
+    }
+
+    fn host() -> Result<Self> {
+        let (image, release) = Self::host_image()?;
+        Self::of(&image, &[Path::new("/lib/modules").join(release)])
     }
 
     /// The kernel at `image`, with the first of these folders that has its modules.
@@ -86,9 +97,7 @@ impl Kernel {
     /// Major and minor version, as (6, 12).
     #[must_use]
     pub fn version(&self) -> (u32, u32) {
-        let mut numbers = self.release.split(|sign: char| !sign.is_ascii_digit()).map(str::parse);
-        let mut next = || numbers.next().and_then(Result::ok).unwrap_or(0);
-        (next(), next())
+        KernelVersion::of(&self.release).version
     }
 
     /// What is missing where it cannot mount `filesystem`, or has no driver for the devices of a virtual
@@ -97,8 +106,10 @@ impl Kernel {
     pub fn lacks(&self, filesystem: &str) -> Option<Missing> {
         let missing = |text: String, next: String| {
             // The words of a requirement are ours; a name that is none of ours has no row.
-            let name = by_name(filesystem).map_or("", Filesystem::name);
-            Missing { requirement: Requirement::Kernel { filesystem: name }, text, next }
+            let row = fs::by_name(filesystem);
+            let linux = row.map_or(LinuxVersions::since(0, 0), Filesystem::in_linux);
+            let filesystem = row.map_or("", Filesystem::name);
+            Missing { requirement: Requirement::Kernel { filesystem, linux }, text, next }
         };
         let index = match Index::read(&self.modules) {
             Ok(index) => index,
@@ -111,10 +122,9 @@ impl Kernel {
             let next = format!("name a distribution's kernel, or build this one with CONFIG_{option}");
             return Some(missing(self.no_module(driver), next));
         }
-        index.find_filesystem(filesystem).is_none().then(|| {
-            let next =
-                format!("leave {filesystem} out with --fs, or name a kernel that has it with --kernel");
-            missing(self.no_module(filesystem), next)
+        index.find_filesystem(filesystem).is_none().then(|| match fs::by_name(filesystem) {
+            Some(row) => fs::lacking(row, &self.release, "no module, nor is it built in"),
+            None => missing(self.no_module(filesystem), "`fsduel list filesystems` tells the names".into()),
         })
     }
 
@@ -240,7 +250,7 @@ mod tests {
         let kernel = Kernel::find(image.to_str().unwrap()).unwrap();
         assert_eq!(kernel.lacks("jfs"), None);
         let missing = kernel.lacks("reiserfs").unwrap();
-        assert_eq!(missing.text, "kernel 6.1.0-56-amd64 has no module for reiserfs, nor is it built in");
+        assert_eq!(missing.text, "kernel 6.1.0-56-amd64 has no reiserfs (no module, nor is it built in)");
     }
 
     #[test]
