@@ -112,16 +112,15 @@ impl Index {
         self.built_in.extend(aliases.map(|(_, alias)| alike(alias)));
     }
 
-    /// What there is under a name or an alias.
+    /// What there is under a name or an alias. What is built in comes last, as it does in modprobe: the
+    /// name of a driver, such as crc32, can be that of a library, too.
     pub fn find(&self, name: &str) -> Option<Found> {
         let name = alike(name);
-        if self.built_in.contains(&name) {
-            return Some(Found::BuiltIn);
-        }
         if self.paths.contains_key(&name) {
             return Some(Found::Modules(vec![name]));
         }
-        self.aliases.get(&name).map(|modules| Found::Modules(modules.clone()))
+        let aliased = self.aliases.get(&name).map(|modules| Found::Modules(modules.clone()));
+        aliased.or_else(|| self.built_in.contains(&name).then_some(Found::BuiltIn))
     }
 
     /// What there is of a file system, whose alias is `fs-NAME` whatever its module is called.
@@ -202,6 +201,18 @@ fn lossy(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_driver_is_loaded_although_a_library_of_its_name_is_built_in() {
+        let mut index = Index::default();
+        index.add_builtin("kernel/lib/crc32.ko\n");
+        index.add_dep("kernel/fs/f2fs/f2fs.ko:\nkernel/crypto/crc32_generic.ko:\n");
+        index.add_alias("alias crc32 crc32_generic\n");
+        index.add_softdep("softdep f2fs pre: crc32\n");
+        let paths: Vec<_> =
+            index.order(&["f2fs".into()]).unwrap().into_iter().map(|load| load.path).collect();
+        assert_eq!(paths, ["kernel/crypto/crc32_generic.ko", "kernel/fs/f2fs/f2fs.ko"]);
+    }
 
     /// Lines from a Debian 6.1 machine.
     fn debian() -> Index {

@@ -26,7 +26,7 @@ use crate::sys::caller::give_to_caller;
 ///
 /// It cannot be made or written.
 pub(crate) fn complete(spec: &CaseSpec, case: &mut CaseResult, said: &str) -> Result<()> {
-    let ran = case.status != Status::NotRun;
+    let ran = case.status != Status::NotRun || case.kept.is_some();
     if !ran || !is_wanted(spec.keep, case.status == Status::Passed) {
         return Ok(());
     }
