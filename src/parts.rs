@@ -230,8 +230,11 @@ fn resolve(suite: &Suite, options: &Options) -> Result<Resolved> {
     let of_a_step = measure::ALL.iter().map(|row| row.metrics()).chain([measure::OF_A_FILL]);
     let metrics: Vec<&str> = of_a_step.flat_map(keys).collect();
     let case_metrics: Vec<&str> = keys(measure::OF_A_CASE).collect();
+    let common: Vec<&str> = fs::common().iter().map(|filesystem| filesystem.name()).collect();
     let known = Known {
         filesystems: &filesystems,
+        common: &common,
+        left_out: &fs::LEFT_OUT,
         workloads: &workloads,
         metrics: &metrics,
         case_metrics: &case_metrics,

@@ -37,6 +37,8 @@ fn resolved(name: &str, scale: &str) -> Resolved {
     let options = Options { scale: Some(scale.into()), ..Options::default() };
     let known = Known {
         filesystems: &filesystems,
+        common: &[],
+        left_out: &[],
         workloads: &workloads,
         metrics: &metrics,
         case_metrics: &case_metrics,

@@ -220,9 +220,9 @@ enum MkfsFailure {
 }
 
 impl MkfsFailure {
-    /// What the three tools say while somebody, such as udev, has the device open exclusively.
+    /// What the tools say while somebody, such as udev, has the device open exclusively.
     fn is_in_use(&self) -> bool {
-        let words = ["in use by the system", "Device or resource busy", "is mounted", "contains a mounted"];
+        let words = ["n use by the system", "Device or resource busy", "is mounted", "contains a mounted"];
         matches!(self, Self::Tool(output) if words.iter().any(|word| output.text.contains(word)))
     }
 

@@ -14,6 +14,9 @@ use crate::names::unknown;
 pub(super) fn selection(source: &Source, model: &Model, known: &Known) -> Result<()> {
     for filesystem in &model.filesystems {
         let at = place(&filesystem.node, "name");
+        if let Some((name, why)) = known.left_out.iter().find(|(name, _)| *name == filesystem.name) {
+            return Err(source.error(at, &format!("no file system `{name}` here: it is {why}")));
+        }
         one_of(source, at, "file system", &filesystem.name, known.filesystems.iter().copied())?;
     }
     model.steps.iter().try_for_each(|step| workload(source, step, known))

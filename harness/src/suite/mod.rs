@@ -48,6 +48,10 @@ use model::{Head, Model};
 pub struct Known<'a> {
     /// Names of file systems.
     pub filesystems: &'a [&'a str],
+    /// Those of them that are taken where nothing names any.
+    pub common: &'a [&'a str],
+    /// Names that people may ask for, and why there is nothing of that name.
+    pub left_out: &'a [(&'a str, &'a str)],
     /// Workloads with the keys of their parameters.
     pub workloads: &'a [KnownWorkload],
     /// Keys of the metrics of a step. Facts are known here.

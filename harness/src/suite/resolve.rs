@@ -64,12 +64,12 @@ impl Suite {
         Err(self.source.error(&place, &unknown("scale", &name, known)))
     }
 
-    /// `--fs` in place of the suite's list; all that are known where there is neither.
+    /// `--fs` in place of the suite's list; the common ones where there is neither.
     fn select(&self, root: &mut Table, options: &Options, known: &Known, has_own: bool) -> Result<()> {
         let nodes = match (options.filesystems.is_empty(), has_own) {
             (false, _) => spec::filesystems(&options.filesystems)?,
             (true, true) => return Ok(()),
-            (true, false) => spec::filesystems(&[known.filesystems.join(",")])?,
+            (true, false) => spec::filesystems(&[known.common.join(",")])?,
         };
         let place = Place::Option("--fs".into());
         let node = Node { place: place.clone(), data: Data::List(nodes) };

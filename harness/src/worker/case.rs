@@ -114,7 +114,7 @@ impl Case<'_> {
         let options = self.spec.mkfs_options();
         let invocation = filesystem.mkfs(device.path(), &options);
         self.result.mkfs_command = invocation.words();
-        self.result.uuid = Some(options.uuid);
+        self.result.uuid = filesystem.takes_uuid().then_some(options.uuid);
         let begun = Instant::now();
         let output = scratch.mkfs(&invocation).map_err(|error| self.explain_mkfs(error))?;
         self.result.metrics.set("mkfs_s", begun.elapsed().as_secs_f64());

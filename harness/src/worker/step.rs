@@ -73,6 +73,9 @@ impl Bench<'_> {
         self.tell.step_ended(&result);
         let mut details: Vec<String> =
             back.details.iter().map(|detail| format!("{}: {detail}", step.name)).collect();
+        if let Some(why) = self.filesystem.keeps_deleted_space().filter(|_| workload.fills()) {
+            details.push(format!("{}: no second fill after a delete, since {why}", step.name));
+        }
         if workload.fills() && !workload.is_dense() {
             details
                 .push(format!("{}: holes are not looked for, since the file system compresses", step.name));
@@ -146,7 +149,7 @@ impl Bench<'_> {
         let back = read_back(root.as_fd(), workload, &step.name, self.spec.seed, reach, stop_flag())?;
         drop(root);
         self.counted_errors(worked)?;
-        if back.checked == Checked::Clean {
+        if back.checked == Checked::Clean && self.filesystem.keeps_deleted_space().is_none() {
             self.recover(workload, &mut worked.metrics).map_err(|error| match stop_requested() {
                 true => error.of_kind(Kind::Stopped),
                 false => error,

@@ -25,10 +25,14 @@ pub const LIBCLANG: Need = Need {
 };
 
 /// The file system tools.
-pub const TOOLS: [Need; 3] = [
+pub const TOOLS: [Need; 7] = [
     tool("btrfs-progs", "makes and checks btrfs", || has_program("mkfs.btrfs")),
     tool("e2fsprogs", "makes and checks ext4", || has_program("mkfs.ext4")),
     tool("xfsprogs", "makes and checks xfs", || has_program("mkfs.xfs")),
+    tool("f2fs-tools", "makes and checks f2fs", || has_program("mkfs.f2fs")),
+    tool("jfsutils", "makes and checks jfs", || has_program("jfs_mkfs")),
+    tool("nilfs-tools", "makes nilfs2", || has_program("mkfs.nilfs2")),
+    tool("reiserfsprogs", "makes and checks reiserfs", || has_program("mkfs.reiserfs")),
 ];
 
 /// What PostMark is compared with, and what sees the system calls of both.

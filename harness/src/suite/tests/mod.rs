@@ -37,6 +37,8 @@ fn resolve(suite: &Suite, options: &Options) -> Result<Resolved> {
         options,
         &Known {
             filesystems: &["btrfs", "ext4", "xfs"],
+            common: &["btrfs", "ext4", "xfs"],
+            left_out: &[("oldfs", "in no kernel")],
             workloads: &workloads(),
             metrics: &metrics,
             case_metrics: &["mkfs_s", "mount_s", "fsck_s"],

@@ -133,7 +133,8 @@ mod tests {
             let field = |word: &str| word.starts_with(|sign: char| sign.is_ascii_uppercase());
             assert!(!script.split('@').skip(1).any(field), "{script}");
             assert!(script.lines().all(|line| !line.starts_with("rm -rf")), "{script}");
-            assert!(script.contains("\"$uuid\"") && !script.contains(UUID), "{script}");
+            assert_eq!(script.contains("\"$uuid\""), filesystem.takes_uuid(), "{script}");
+            assert!(!script.contains(UUID), "{script}");
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("repeat.sh");
             std::fs::write(&path, &script).unwrap();
