@@ -17,6 +17,7 @@ use fsduel_harness::runner::{self, Asked};
 use fsduel_harness::suite::{DEFAULT_STORE, Known, KnownWorkload, Options, Resolved, Suite, parse_store};
 use fsduel_harness::sys::signal;
 use fsduel_harness::units;
+use fsduel_harness::vm::{Kernel, Qemu};
 use fsduel_harness::{claim, compare, fs, measure, report, worker, workload};
 
 mod options;
@@ -60,6 +61,8 @@ impl Row {
 /// A file system, and what the machine lacks for it.
 pub struct FilesystemRow {
     pub name: &'static str,
+    /// Nearly every kernel has it.
+    pub common: bool,
     pub requirements: Vec<Requirement>,
     pub missing: Vec<Missing>,
 }
@@ -100,13 +103,29 @@ fn titled(suite: &Suite) -> String {
 pub fn filesystems() -> Vec<FilesystemRow> {
     let row = |filesystem: &&'static dyn fs::Filesystem| {
         let requirements = filesystem.requirements();
-        FilesystemRow { name: filesystem.name(), missing: check(&requirements), requirements }
+        let common = fs::common().iter().any(|one| one.name() == filesystem.name());
+        FilesystemRow { name: filesystem.name(), common, missing: check(&requirements), requirements }
     };
     fs::ALL.iter().map(row).collect()
 }
 
 pub fn filesystem_names() -> Vec<&'static str> {
     fs::ALL.iter().map(|filesystem| filesystem.name()).collect()
+}
+
+/// What there is no row for, and why.
+pub fn left_out() -> Vec<Row> {
+    fs::LEFT_OUT.iter().map(|(name, why)| Row::new(name, *why)).collect()
+}
+
+/// QEMU's version, or what keeps it from being used.
+pub fn qemu() -> Result<String> {
+    Qemu::find().map(|found| format!("{} {}", found.program.display(), found.version))
+}
+
+/// Where the kernel of `--kernel host` is.
+pub fn host_kernel() -> Result<String> {
+    Kernel::host_image().map(|(image, _)| image.display().to_string())
 }
 
 pub fn workloads() -> &'static [workload::Row] {

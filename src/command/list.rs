@@ -7,6 +7,7 @@ use std::io::{self, Write};
 
 use fsduel_harness::Result;
 use fsduel_harness::error::Cannot;
+use fsduel_harness::require::{Missing, Requirement};
 
 use crate::cli::{ListArguments, Topic};
 use crate::destination::to_stdout;
@@ -50,7 +51,10 @@ fn rows(topic: Topic) -> Vec<(String, String)> {
         |rows: Vec<parts::Row>| rows.into_iter().map(|row| (row.name.to_owned(), row.meaning)).collect();
     match topic {
         Topic::Suites => plain(parts::suites()),
-        Topic::Filesystems => parts::filesystems().into_iter().map(filesystem).collect(),
+        Topic::Filesystems => {
+            let known = parts::filesystems().into_iter().map(filesystem);
+            known.chain(plain(parts::left_out())).collect()
+        }
         Topic::Workloads => {
             parts::workloads().iter().map(|row| (row.name.to_owned(), row.meaning.to_owned())).collect()
         }
@@ -59,12 +63,18 @@ fn rows(topic: Topic) -> Vec<(String, String)> {
     }
 }
 
-/// A file system with all that it lacks here.
+/// A file system with all that it lacks here, and whether a virtual machine does not.
 fn filesystem(row: parts::FilesystemRow) -> (String, String) {
-    let missing: Vec<_> = row.missing.iter().map(|missing| missing.text.as_str()).collect();
-    let text = match missing.as_slice() {
+    let lacks_kernel = |missing: &Missing| match missing.requirement {
+        Requirement::Kernel { linux, .. } => Some(linux),
+        _ => None,
+    };
+    let mut texts: Vec<_> = row.missing.iter().map(|missing| missing.text.clone()).collect();
+    let elsewhere = row.missing.iter().find_map(lacks_kernel);
+    texts.extend(elsewhere.map(|linux| format!("with --backend vm: a kernel of {linux}")));
+    let text = match texts.as_slice() {
         [] => "available".to_owned(),
-        missing => format!("not here: {}", missing.join("; ")),
+        texts => format!("not here: {}", texts.join("; ")),
     };
     (row.name.to_owned(), text)
 }
@@ -117,6 +127,8 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use fsduel_harness::require::{LinuxVersions, lacking};
+
     use super::*;
 
     fn written(indent: usize, rows: &[(String, String)]) -> String {
@@ -136,6 +148,34 @@ mod tests {
         let text = written(2, &[("name".into(), "word ".repeat(20))]);
         assert_eq!(text, format!("  name  {}word\n        {}word\n", "word ".repeat(13), "word ".repeat(5)));
         assert!(text.lines().all(|line| line.len() <= WIDTH), "{text}");
+    }
+
+    #[test]
+    fn a_file_system_that_this_kernel_lacks_is_told_with_the_kernels_that_have_it() {
+        let linux = LinuxVersions::since(2, 4).gone_in(6, 13);
+        let missing = lacking("oldfs", linux, "6.18.44", "no module");
+        let row = |missing: Vec<Missing>| parts::FilesystemRow {
+            name: "oldfs",
+            common: false,
+            requirements: vec![missing[0].requirement.clone()],
+            missing,
+        };
+        let told = "not here: oldfs left Linux in 6.13; kernel 6.18.44 has none; with --backend vm: a kernel of \
+                    Linux 2.4 or later, before 6.13";
+        assert_eq!(filesystem(row(vec![missing])).1, told);
+        let tool = Missing {
+            requirement: Requirement::Tool { program: "mkfs.oldfs", package: "oldfs-tools" },
+            text: "mkfs.oldfs is not on PATH".into(),
+            next: String::new(),
+        };
+        assert_eq!(filesystem(row(vec![tool])).1, "not here: mkfs.oldfs is not on PATH");
+    }
+
+    #[test]
+    fn what_no_kernel_has_is_listed_with_the_reason() {
+        let listed = rows(Topic::Filesystems);
+        let reiser4 = listed.iter().find(|(name, _)| name == "reiser4").unwrap();
+        assert!(reiser4.1.starts_with("in no released kernel"), "{}", reiser4.1);
     }
 
     #[test]

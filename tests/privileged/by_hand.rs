@@ -32,12 +32,13 @@ fn by_hand(lab: &Lab, filesystem: &dyn Filesystem, mkfs: &[String], size: &str, 
     let body = format!(
         "set -eu; M={mount}; mkdir -p $M; truncate -s {size} {image}
         L=$(losetup --show --find --direct-io=on {image}); trap 'umount $M || true; losetup -d $L; rm {image}' EXIT
-        {mkfs} $L >/dev/null 2>&1; mount -t {name} -o noatime,nodiscard $L $M
+        {mkfs} $L >/dev/null 2>&1; mount -t {name} -o {options} $L $M
         {script}",
         mount = lab.path("mnt").display(),
         image = lab.path("image").display(),
         mkfs = mkfs.join(" "),
         name = filesystem.name(),
+        options = filesystem.default_mount_options(),
     );
     let output =
         Command::new("unshare").args(["-m", "--propagation", "slave", "bash", "-c", &body]).output().unwrap();

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use fsduel_harness::fs::ALL;
+use fsduel_harness::fs::common;
 use fsduel_harness::result::{RunReport, Status};
 use libtest_mimic::Trial;
 use nix::sys::signal::{Signal, kill};
@@ -20,7 +20,7 @@ const PHASES: [&str; 7] = ["attach", "mkfs", "mount", "step small-files", "step 
 
 pub fn trials() -> Vec<Trial> {
     let mut trials = vec![];
-    for filesystem in ALL.iter().map(|filesystem| filesystem.name()) {
+    for filesystem in common().iter().map(|filesystem| filesystem.name()) {
         for phase in PHASES {
             let name = phase.replace([' ', '-'], "_");
             trials.push(general(
@@ -114,7 +114,7 @@ fn signalled(signal: Signal, code: i32) {
 }
 
 fn long_fill() {
-    for filesystem in ALL {
+    for filesystem in common() {
         let lab = Lab::new();
         let arguments =
             ["run", "--workload", "fill-until-enospc", "--size", "4GiB", "--fs", filesystem.name()];
@@ -174,7 +174,7 @@ fn failing_mkfs() {
 }
 
 fn failing_mount() {
-    for filesystem in ALL {
+    for filesystem in common() {
         let lab = Lab::new();
         let spec = format!("{}:noatime,bogus=7", filesystem.name());
         let output = lab.fsduel(["run", "smoke", "--fs", &spec]).output().unwrap();

@@ -2,7 +2,8 @@
 //!
 //! Needs root, loop devices and the tools. What is missing makes a test "ignored" with the
 //! reason, or a failure where `FSDUEL_REQUIRE_ALL=1`: a test that did not run is not a test that
-//! passed.
+//! passed. Only a rare file system that this kernel lacks is no failure even then: tools can be
+//! installed, a kernel cannot, and it is tried in virtual machines.
 #![expect(clippy::unwrap_used, clippy::cast_precision_loss, reason = "a test may panic, and sizes are small")]
 
 mod by_hand;
@@ -22,7 +23,7 @@ mod runs;
 mod stops;
 
 use fsduel_harness::fs::{self, Filesystem};
-use fsduel_harness::require::{self, Requirement};
+use fsduel_harness::require::{self, Missing, Requirement};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 fn main() {
@@ -66,16 +67,26 @@ fn of(filesystem: &'static dyn Filesystem, name: &str, test: fn(&'static dyn Fil
     trial(format!("{}::{name}", filesystem.name()), requirements, move || test(filesystem))
 }
 
-/// A test that needs every file system of the table.
+/// A test that needs every common file system.
 fn general(name: impl Into<String>, test: impl FnOnce() + Send + 'static) -> Trial {
-    let mut requirements: Vec<_> = fs::ALL.iter().flat_map(|filesystem| filesystem.requirements()).collect();
+    let mut requirements: Vec<_> =
+        fs::common().iter().flat_map(|filesystem| filesystem.requirements()).collect();
     requirements.extend([Requirement::Root, Requirement::Loop]);
     trial(name.into(), requirements, test)
+}
+
+/// Whether it is a kernel that lacks a file system which few have.
+fn is_rare(missing: &Missing) -> bool {
+    let common = |name: &str| fs::common().iter().any(|filesystem| filesystem.name() == name);
+    matches!(missing.requirement, Requirement::Kernel { filesystem, .. } if !common(filesystem))
 }
 
 fn trial(name: String, requirements: Vec<Requirement>, test: impl FnOnce() + Send + 'static) -> Trial {
     Trial::ignorable_test(name, move || {
         let missing = require::check(&requirements);
+        if let Some(missing) = missing.iter().find(|missing| is_rare(missing)) {
+            return Ok(Completion::ignored_with(&missing.text));
+        }
         match missing.first() {
             Some(missing) if require_all() => {
                 Err(Failed::from(format!("{}: {}", missing.text, missing.next)))

@@ -1,7 +1,8 @@
 //! `fsduel doctor`: what this machine has, what it lacks, and the command that gets it.
 //!
 //! Everything is checked before anything is told, so that a person reads one list and not one
-//! error at a time.
+//! error at a time. A machine is not faulty because its kernel lacks a rare file system, or because
+//! it cannot boot another: unless a suite needs it, that is told and changes nothing.
 
 mod install;
 mod store;
@@ -14,7 +15,7 @@ use std::io::Write;
 
 use crate::cli::DoctorArguments;
 use crate::destination::to_stdout;
-use crate::parts::Wanted;
+use crate::parts::{FilesystemRow, Wanted};
 use crate::{exit, parts};
 
 /// One line of the checklist.
@@ -23,7 +24,8 @@ pub struct Check {
     pub name: String,
     /// What was found.
     pub found: String,
-    /// Whether a run can do without more.
+    /// Whether a run can do without more. With a next step, it is something that not every machine
+    /// needs to have.
     pub good: bool,
     /// What gets it.
     pub next: Option<String>,
@@ -54,13 +56,40 @@ fn checks(wanted: &Wanted) -> Vec<Check> {
     let machine = [("root", Requirement::Root), ("loop devices", Requirement::Loop)];
     let machine = machine.into_iter().map(|(name, requirement)| check(name.into(), &[requirement]));
     let machine: Vec<_> = machine.collect();
-    let filesystems = wanted.filesystems.iter().flat_map(|row| {
-        let own = row.requirements.iter().filter(|requirement| is_own(requirement));
-        own.map(|requirement| {
-            check(format!("{}: {}", row.name, word(requirement)), std::slice::from_ref(requirement))
-        })
+    // Where a suite says what is needed, an image has a size.
+    let of_a_suite = wanted.image.is_some();
+    let filesystems = wanted.filesystems.iter().flat_map(|row| match row.common || of_a_suite {
+        true => each_requirement(row),
+        false => vec![optional(row)],
     });
-    machine.into_iter().chain(filesystems).chain(store::checks(&wanted.store, wanted.image)).collect()
+    let store = store::checks(&wanted.store, wanted.image);
+    let machines = [("virtual machine: QEMU", parts::qemu()), ("--kernel host", parts::host_kernel())];
+    let machines = machines.into_iter().map(|(name, found)| information(name, found));
+    machine.into_iter().chain(filesystems).chain(store).chain(machines).collect()
+}
+
+fn each_requirement(row: &FilesystemRow) -> Vec<Check> {
+    let own = row.requirements.iter().filter(|requirement| is_own(requirement));
+    let one = |requirement| {
+        check(format!("{}: {}", row.name, word(requirement)), std::slice::from_ref(requirement))
+    };
+    own.map(one).collect()
+}
+
+/// A file system that not every machine can have, in one line.
+fn optional(row: &FilesystemRow) -> Check {
+    let texts: Vec<&str> = row.missing.iter().map(|missing| missing.text.as_str()).collect();
+    let found = if texts.is_empty() { "yes".into() } else { texts.join("; ") };
+    let next = row.missing.first().map(|missing| missing.next.clone());
+    Check { name: row.name.into(), found, good: true, next }
+}
+
+fn information(name: &str, found: Result<String>) -> Check {
+    let (found, next) = match found {
+        Ok(found) => (found, None),
+        Err(error) => (error.to_string(), Some(error.next_step().unwrap_or("see --help").to_owned())),
+    };
+    Check { name: name.into(), found, good: true, next }
 }
 
 /// Root and loop devices are told once, not for each file system.
@@ -87,7 +116,11 @@ fn check(name: String, requirements: &[Requirement]) -> Check {
 fn print(out: &mut dyn Write, checks: &[Check], packages: &BTreeSet<&str>) -> std::io::Result<()> {
     let width = checks.iter().map(|check| check.name.chars().count()).max().unwrap_or(0);
     for Check { name, found, good, next } in checks {
-        let mark = if *good { '✓' } else { '✗' };
+        let mark = match (good, next) {
+            (false, _) => '✗',
+            (true, Some(_)) => '–',
+            (true, None) => '✓',
+        };
         writeln!(out, "{mark} {name:width$}  {found}")?;
         if let Some(next) = next {
             writeln!(out, "  {:width$}  next: {next}", "")?;
@@ -101,7 +134,20 @@ fn print(out: &mut dyn Write, checks: &[Check], packages: &BTreeSet<&str>) -> st
 
 #[cfg(test)]
 mod tests {
+    use fsduel_harness::Error;
+    use fsduel_harness::require::{LinuxVersions, lacking};
+
     use super::*;
+
+    #[test]
+    fn a_kernel_without_a_rare_file_system_is_no_fault_of_the_machine() {
+        let linux = LinuxVersions::since(2, 4).gone_in(6, 13);
+        let missing = vec![lacking("oldfs", linux, "6.18.44", "no module")];
+        let requirements = vec![missing[0].requirement.clone()];
+        let check = optional(&FilesystemRow { name: "oldfs", common: false, requirements, missing });
+        assert!(check.good && check.next.is_some_and(|next| next.contains("--backend vm")));
+        assert_eq!(check.found, "oldfs left Linux in 6.13; kernel 6.18.44 has none");
+    }
 
     #[test]
     fn what_is_missing_is_told_with_the_command_that_gets_it() {
@@ -112,12 +158,16 @@ mod tests {
             good: false,
             next: Some("modprobe loop".into()),
         };
+        let rare = information("rare", Err(Error::unavailable("use it").next("boot another kernel")));
+        assert!(rare.good, "it changes nothing");
         let mut out = Vec::new();
-        print(&mut out, &[good, bad], &BTreeSet::new()).unwrap();
+        print(&mut out, &[good, bad, rare], &BTreeSet::new()).unwrap();
         let wanted = "\
 ✓ root          yes
 ✗ loop devices  no /dev/loop-control
                 next: modprobe loop
+– rare          cannot use it
+                next: boot another kernel
 ";
         assert_eq!(String::from_utf8(out).unwrap(), wanted);
     }

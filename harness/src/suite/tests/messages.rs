@@ -190,3 +190,11 @@ fn no_text_makes_the_reader_panic() {
         }
     }
 }
+
+#[test]
+fn a_file_system_that_no_kernel_has_is_refused_with_the_reason() {
+    let options = Options { filesystems: vec!["oldfs".into()], ..Options::default() };
+    let error = resolve(&Suite::parse("two.toml", SUITE).unwrap(), &options).unwrap_err();
+    assert_eq!(error.kind(), Kind::Usage);
+    assert!(error.to_string().contains("no file system `oldfs` here: it is in no kernel"), "{error}");
+}
