@@ -304,15 +304,18 @@ impl Plan {
     pub fn costs(&self) -> String {
         let costs = &self.inner.costs;
         let most = if self.inner.repeat == Repeat::Auto { "at most " } else { "" };
+        let needed = match self.inner.cases.first().map(|case| &case.store) {
+            Some(Store::Disk(_)) => String::new(),
+            _ => format!(", which needs {} of free space", costs.free_needed()),
+        };
         format!(
-            "{}: {most}{} {}, {most}about {}; writes {most}about {} to {}, which needs {} of free space",
+            "{}: {most}{} {}, {most}about {}; writes {most}about {} to {}{needed}",
             self.suite(),
             costs.cases,
             if costs.cases == 1 { "case" } else { "cases" },
             units::duration_text(Duration::from_secs(costs.time.as_secs())),
             costs.written,
             self.inner.manifest.store.path,
-            costs.free_needed(),
         )
     }
 

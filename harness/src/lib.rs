@@ -4,7 +4,8 @@
 //!
 //! 1. [`suite`] reads a TOML file and resolves it into [`case::CaseSpec`]s, one for each file
 //!    system, options and block.
-//! 2. [`runner`] starts one worker process for each case, in namespaces of its own.
+//! 2. [`runner`] starts one worker process for each case: in namespaces of its own, or in a virtual
+//!    machine ([`vm`] is its outside, [`guest`] its inside).
 //! 3. [`worker`] makes the file system ([`scratch`], [`fs`]), does the work ([`workload`] through
 //!    [`ops`]), measures it ([`measure`]) and reads everything back ([`verify`]).
 //! 4. The results meet again in one [`result::RunReport`], which [`claim`], [`compare`] and [`facts`] judge and [`report`]

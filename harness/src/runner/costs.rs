@@ -12,6 +12,10 @@ const FILL_BYTES_PER_S: f64 = 600e6;
 /// mkfs, fsck, mounts.
 const PER_CASE_S: f64 = 2.0;
 
+/// From the start of a machine to the first step.
+const BOOT: Duration = Duration::from_secs(2);
+const BOOT_EMULATED: Duration = Duration::from_secs(6);
+
 /// What a run will cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Costs {
@@ -49,6 +53,14 @@ impl Costs {
             written: Bytes(self.written.0.saturating_mul(blocks.into())),
             disk_highest: self.disk_highest,
         }
+    }
+
+    /// The same in virtual machines, each with a boot of its own. Where nothing but an emulated processor
+    /// is to be expected, the work takes several times as long: four to eight times was seen.
+    #[must_use]
+    pub(super) fn in_guests(self, emulated: bool) -> Self {
+        let (times, boot) = if emulated { (6, BOOT_EMULATED) } else { (1, BOOT) };
+        Self { time: self.time.saturating_mul(times) + boot.saturating_mul(self.cases), ..self }
     }
 
     pub(super) fn of(works: &[Work], image: Bytes, preallocate: bool) -> Self {
@@ -99,6 +111,13 @@ mod tests {
         let twice = costs(image, Bytes::gib(4));
         assert!(twice.written >= Bytes::gib(4) && twice.disk_highest == image, "{twice:?}");
         assert!(twice.time > capped.time);
+    }
+
+    #[test]
+    fn a_guest_takes_its_boot_and_an_emulated_one_several_times_the_work() {
+        let here = Costs { cases: 2, time: Duration::from_secs(10), ..Costs::default() };
+        assert_eq!(here.in_guests(false).time, Duration::from_secs(14));
+        assert_eq!(here.in_guests(true).time, Duration::from_secs(72));
     }
 
     #[test]

@@ -6,10 +6,11 @@ use crate::require::{self, Missing, Requirement};
 use crate::result::Environment;
 use crate::suite::{KernelChoice, Resolved};
 use crate::units::Bytes;
-use crate::vm::{Kernel, Qemu};
+use crate::vm::{self, Kernel, Qemu};
 
 use super::backend::{Backend, Host};
-use super::vm::{self, Vm};
+use super::costs::Costs;
+use super::vm::{MEMORY, Vm, environment};
 
 /// Where cases run.
 #[derive(Clone, Debug)]
@@ -48,7 +49,7 @@ impl Where {
 
     fn vm(kernels: &[KernelChoice], resolved: &Resolved) -> Result<Self> {
         let kernels = kernels.iter().map(|kernel| Kernel::find(&kernel.path)).collect::<Result<_>>()?;
-        let (memory, options) = (resolved.memory.unwrap_or(vm::MEMORY), resolved.kernel_options.clone());
+        let (memory, options) = (resolved.memory.unwrap_or(MEMORY), resolved.kernel_options.clone());
         Ok(Self::Vm { kernels, memory, options })
     }
 
@@ -65,6 +66,14 @@ impl Where {
         match self {
             Self::Host => None,
             Self::Vm { kernels, .. } => kernels.get(usize::try_from(environment).unwrap_or(usize::MAX)),
+        }
+    }
+
+    /// What costs so much on this machine.
+    pub(super) fn costs(&self, here: Costs) -> Costs {
+        match self {
+            Self::Host => here,
+            Self::Vm { .. } => here.in_guests(!vm::accelerator::is_offered()),
         }
     }
 
@@ -101,7 +110,7 @@ impl Where {
         match self {
             Self::Host => vec![here()],
             Self::Vm { kernels, memory, .. } => {
-                kernels.iter().map(|kernel| vm::environment(kernel, *memory)).collect()
+                kernels.iter().map(|kernel| environment(kernel, *memory)).collect()
             }
         }
     }

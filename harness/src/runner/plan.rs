@@ -101,7 +101,7 @@ pub fn plan(mut resolved: Resolved, asked: &Asked) -> Result<Plan> {
         return Err(Error::stopped(format!("plan the run: it was ended by {signal}")));
     }
     let blocks = Schedule::most(resolved.repeat);
-    let costs = Costs::of(&works, resolved.image_size, resolved.preallocate).repeated(blocks);
+    let costs = place.costs(Costs::of(&works, resolved.image_size, resolved.preallocate)).repeated(blocks);
     let written = works.iter().map(|work| work.written).max().unwrap_or_default();
     let demand = Demand { written, image: costs.free_needed() };
     Ok(Plan {

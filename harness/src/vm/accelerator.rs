@@ -25,9 +25,15 @@ impl Accelerator {
     }
 }
 
+/// Whether KVM is there for this user; whether it works is another question.
+#[must_use]
+pub fn is_offered() -> bool {
+    File::options().read(true).write(true).open("/dev/kvm").is_ok()
+}
+
 /// KVM where `trial` shows a sign of life with it.
 pub fn choose(trial: impl FnOnce() -> bool) -> Accelerator {
-    if File::options().read(true).write(true).open("/dev/kvm").is_err() {
+    if !is_offered() {
         return Accelerator::Tcg;
     }
     if trial() {
