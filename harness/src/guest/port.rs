@@ -34,6 +34,11 @@ impl Port {
         file.map(Self).cannot(|| format!("open {}", path.display()))
     }
 
+    #[cfg(test)]
+    pub(super) fn of(file: File) -> Self {
+        Self(file)
+    }
+
     /// Tell the runner.
     pub(super) fn tell(&mut self, event: &Event) -> Result<()> {
         let mut line = serde_json::to_vec(event).cannot(|| "write an event as JSON".into())?;

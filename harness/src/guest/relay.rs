@@ -12,7 +12,7 @@ use crate::case::Event;
 use crate::error::{Cannot, Error, Result};
 use crate::lines::Lines;
 use crate::sys::clock::monotonic_s;
-use crate::sys::counters::Shared;
+use crate::sys::counters::{Counters, Shared};
 use crate::sys::spawn::{WorkerExit, WorkerProcess, spawn_worker};
 use crate::worker::WORKER_ARGUMENT;
 
@@ -52,9 +52,11 @@ struct Relay<'a> {
 }
 
 impl Relay<'_> {
-    fn follow(&mut self, worker: &mut WorkerProcess, counters: &Shared) -> Result<WorkerExit> {
+    fn follow(&mut self, worker: &mut WorkerProcess, counters: &Counters) -> Result<WorkerExit> {
         let mut due = Instant::now() + SECOND;
         let (mut events, mut errors) = (true, true);
+        // It may have come together with the case.
+        self.pass_requests(worker)?;
         loop {
             if Instant::now() >= due {
                 due += SECOND;
@@ -123,9 +125,39 @@ impl Relay<'_> {
         if !self.requests.read(file)? {
             return Err(Error::new("hear the runner: it has gone"));
         }
+        self.pass_requests(worker)
+    }
+
+    fn pass_requests(&mut self, worker: &WorkerProcess) -> Result<()> {
         while self.requests.next().is_some() {
             worker.signal(Signal::SIGTERM)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixStream;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn a_word_that_came_together_with_the_case_is_not_lost() {
+        let (runner, guest) = UnixStream::pair().unwrap();
+        (&runner).write_all(b"{}\nstop\n").unwrap();
+        let mut port = Port::of(File::from(OwnedFd::from(guest)));
+        let mut requests = Lines::default();
+        assert!(requests.read(port.file()).unwrap());
+        assert_eq!(requests.next().as_deref(), Some(b"{}\n".as_slice()));
+        let mut command = Command::new("sh");
+        command.args(["-c", "exec sleep 60 >&-"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut worker = WorkerProcess::of_child(command.spawn().unwrap());
+        let events = Lines::default();
+        let mut relay = Relay { port: &mut port, requests, events, errors: Lines::default(), told: false };
+        let exit = relay.follow(&mut worker, &Counters::default()).unwrap();
+        assert_eq!(exit, WorkerExit::Signal(Signal::SIGTERM as i32));
     }
 }

@@ -1,10 +1,11 @@
 //! Where the cases of a run will run: decided before the start, so that what is missing is told then.
 
 use crate::case::Backend as Asked;
-use crate::error::{Error, Result};
+use crate::error::{Cannot, Error, Result};
 use crate::require::{self, Missing, Requirement};
 use crate::result::Environment;
 use crate::suite::{KernelChoice, Resolved};
+use crate::sys::proc::kib_field;
 use crate::units::Bytes;
 use crate::vm::{self, Kernel, Qemu};
 
@@ -50,6 +51,8 @@ impl Where {
     fn vm(kernels: &[KernelChoice], resolved: &Resolved) -> Result<Self> {
         let kernels = kernels.iter().map(|kernel| Kernel::find(&kernel.path)).collect::<Result<_>>()?;
         let (memory, options) = (resolved.memory.unwrap_or(MEMORY), resolved.kernel_options.clone());
+        let meminfo = std::fs::read_to_string("/proc/meminfo").cannot(|| "read /proc/meminfo".into())?;
+        can_have(memory, kib_field(&meminfo, "MemTotal"))?;
         Ok(Self::Vm { kernels, memory, options })
     }
 
@@ -116,6 +119,24 @@ impl Where {
     }
 }
 
+/// With less, a kernel ends or hangs before it can say so.
+const LEAST: Bytes = Bytes::mib(64);
+
+/// Refuse a guest that could not start, or only by what this machine would swap.
+fn can_have(memory: Bytes, total: Option<Bytes>) -> Result<()> {
+    if memory < LEAST {
+        return Err(Error::usage(format!("boot a virtual machine with {memory} of memory"))
+            .next(format!("--memory {} at the very least", LEAST.typed())));
+    }
+    match total {
+        Some(total) if memory > total => Err(Error::unavailable(format!(
+            "boot a virtual machine with {memory} of memory: this machine has {total}"
+        ))
+        .next("a smaller --memory")),
+        _ => Ok(()),
+    }
+}
+
 /// This machine's own kernel, to boot.
 fn host() -> KernelChoice {
     KernelChoice { id: None, path: "host".into() }
@@ -144,5 +165,23 @@ fn here() -> Environment {
         kernel: rustix::system::uname().release().to_string_lossy().into_owned(),
         timings_comparable: true,
         ..Environment::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Kind;
+
+    #[test]
+    fn a_guest_has_no_less_than_a_kernel_needs_and_no_more_than_there_is() {
+        let kind = |memory| can_have(memory, Some(Bytes::gib(8))).err().map(|error| error.kind());
+        for little in [Bytes(1), Bytes::mib(4), Bytes(LEAST.0 - 1)] {
+            assert_eq!(kind(little), Some(Kind::Usage), "{little}");
+        }
+        assert_eq!(kind(LEAST), None);
+        assert_eq!(kind(Bytes::gib(8)), None);
+        assert_eq!(kind(Bytes::gib(9)), Some(Kind::Unavailable));
+        assert!(can_have(Bytes::gib(9), None).is_ok(), "QEMU tells");
     }
 }

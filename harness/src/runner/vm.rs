@@ -109,7 +109,7 @@ impl Vm {
         let doing = || "make the port of a virtual machine".to_owned();
         let (ours, theirs) =
             socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).cannot(doing)?;
-        let level = std::env::var("FSDUEL_LOG").into_iter();
+        let log = log_option(std::env::var("FSDUEL_LOG").ok().as_deref());
         let machine = Machine {
             accelerator: self.accelerator,
             memory: self.memory,
@@ -118,7 +118,7 @@ impl Vm {
             initramfs: initramfs.as_raw_fd(),
             port: theirs.as_raw_fd(),
             disk: disk.map(|(_, disk)| disk),
-            options: level.map(|level| format!("FSDUEL_LOG={level}")).chain(self.options.clone()).collect(),
+            options: log.into_iter().chain(self.options.clone()).collect(),
         };
         let arguments = vm::qemu::arguments(&machine);
         log::debug!("{} {}", self.qemu.program.display(), arguments[1..].join(" "));
@@ -129,6 +129,12 @@ impl Vm {
         let kept = port.try_clone().cannot(doing)?;
         Ok((kept, spawn_machine(&self.qemu.program, &argv, port, &inherited)?))
     }
+}
+
+/// The level of the log for a guest. Other words in the variable would be options of its kernel.
+fn log_option(variable: Option<&str>) -> Option<String> {
+    let level = variable?.parse::<log::LevelFilter>().ok()?;
+    Some(format!("FSDUEL_LOG={}", level.as_str().to_lowercase()))
 }
 
 /// A guest as far as it is known before anything was tried.
@@ -356,6 +362,14 @@ impl Place for Guest {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_variable_of_the_environment_adds_no_option_to_a_kernel() {
+        assert_eq!(log_option(Some("Debug")).as_deref(), Some("FSDUEL_LOG=debug"));
+        for wrong in ["", "debug init=/bin/sh", "debug\n-- x", "fsduel=debug,info"] {
+            assert_eq!(log_option(Some(wrong)), None, "{wrong}");
+        }
+    }
 
     #[test]
     fn clocks_may_differ_by_what_a_message_takes_and_no_more() {

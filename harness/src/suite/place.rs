@@ -16,6 +16,7 @@ use crate::units::Bytes;
 pub(super) fn check(choices: &Choices, options: &Options) -> Result<()> {
     directory(choices)?;
     kernels(choices)?;
+    kernel_options(choices)?;
     memory(choices)?;
     device(choices, options)
 }
@@ -41,6 +42,25 @@ fn kernels(choices: &Choices) -> Result<()> {
     Err(Error::usage("boot another kernel on this machine")
         .because("--backend host runs on the kernel that the machine has")
         .next("--backend vm, or leave out --kernel and the [matrix] of the suite"))
+}
+
+/// What would cut off or swallow what follows on the command line, without which a guest is none.
+fn kernel_options(choices: &Choices) -> Result<()> {
+    /// Half of what a kernel for x86 takes. Source: Linux `COMMAND_LINE_SIZE`.
+    const MOST: usize = 1024;
+    let Some(options) = &choices.kernel_options else { return Ok(()) };
+    let why = if options.split_ascii_whitespace().any(|word| word == "--") {
+        "`--` ends the options of a kernel"
+    } else if !options.matches('"').count().is_multiple_of(2) {
+        "a quotation mark is not closed"
+    } else if options.len() > MOST {
+        "they are longer than 1024 bytes"
+    } else {
+        return Ok(());
+    };
+    Err(Error::usage("pass --kernel-options on")
+        .because(why.to_owned())
+        .next("write NAME=VALUE, as quiet or mitigations=off"))
 }
 
 fn memory(choices: &Choices) -> Result<()> {

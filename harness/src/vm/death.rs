@@ -55,7 +55,18 @@ impl Death<'_> {
                 format!("QEMU ended at {} ({}){}", self.at, self.exit, self.last())
             }
         };
-        (Status::Error, reason(Reason::GUEST_ENDED, text, "FSDUEL_LOG=debug shows what the guest did"))
+        (Status::Error, reason(Reason::GUEST_ENDED, text, &self.next()))
+    }
+
+    /// A kernel that has no room to unpack itself ends without a word.
+    fn next(&self) -> String {
+        let debug = "FSDUEL_LOG=debug shows what the guest did";
+        match self.exit {
+            WorkerExit::Code(0) if !self.came_up => {
+                format!("more than --memory {}, or another --kernel; {debug}", self.memory.typed())
+            }
+            _ => debug.to_owned(),
+        }
     }
 
     fn out_of_memory(&self) -> (Status, Reason) {
@@ -129,6 +140,13 @@ mod tests {
             assert_eq!((status, reason.code.as_str()), (Status::Error, Reason::OUT_OF_MEMORY));
             assert_eq!(reason.next.as_deref(), Some("more than --memory 1GiB"));
         }
+    }
+
+    #[test]
+    fn a_guest_that_ended_before_its_first_word_may_have_had_too_little_memory() {
+        let next = |came_up| death("", came_up, None).explain().1.next.unwrap();
+        assert!(next(false).starts_with("more than --memory 1GiB"), "{}", next(false));
+        assert!(!next(true).contains("--memory"), "{}", next(true));
     }
 
     #[test]

@@ -41,6 +41,11 @@ impl Kernel {
         }
         let path = Path::new(source);
         let path = path.canonicalize().map_err(|error| image::unreadable(path, error))?;
+        // A folder is easily taken for what lies in it; a pipe would be waited for.
+        if !path.is_file() {
+            return Err(Error::usage(format!("boot {}: it is no file", path.display()))
+                .next("name the kernel itself (FOLDER/boot/vmlinuz-RELEASE), or a .deb package with one"));
+        }
         match unpack::is_package(&path)? {
             true => {
                 let (image, modules) = unpack::package(&path)?;
@@ -104,9 +109,9 @@ impl Kernel {
     /// machine.
     #[must_use]
     pub fn lacks(&self, filesystem: &str) -> Option<Missing> {
+        // The words of a requirement are ours; a name that is none of ours has no row.
+        let row = fs::by_name(filesystem);
         let missing = |text: String, next: String| {
-            // The words of a requirement are ours; a name that is none of ours has no row.
-            let row = fs::by_name(filesystem);
             let linux = row.map_or(LinuxVersions::since(0, 0), Filesystem::in_linux);
             let filesystem = row.map_or("", Filesystem::name);
             Missing { requirement: Requirement::Kernel { filesystem, linux }, text, next }
@@ -122,10 +127,17 @@ impl Kernel {
             let next = format!("name a distribution's kernel, or build this one with CONFIG_{option}");
             return Some(missing(self.no_module(driver), next));
         }
-        index.find_filesystem(filesystem).is_none().then(|| match fs::by_name(filesystem) {
-            Some(row) => fs::lacking(row, &self.release, "no module, nor is it built in"),
-            None => missing(self.no_module(filesystem), "`fsduel list filesystems` tells the names".into()),
-        })
+        match (index.find_filesystem(filesystem), row) {
+            (None, Some(row)) => Some(fs::lacking(row, &self.release, "no module, nor is it built in")),
+            (_, None) => {
+                let next = "`fsduel list filesystems` tells the names";
+                Some(missing(self.no_module(filesystem), next.into()))
+            }
+            (Some(_), Some(row)) => self.load_order(&[row]).err().map(|error| {
+                let next = error.next_step().unwrap_or("name another kernel with --kernel").to_owned();
+                missing(error.to_string(), next)
+            }),
+        }
     }
 
     fn no_module(&self, name: &str) -> String {
@@ -152,7 +164,26 @@ impl Kernel {
                 }
             }
         }
-        index.order(&modules).map_err(|missing| self.no_need(&missing))
+        let mut loads = index.order(&modules).map_err(|missing| self.no_need(&missing))?;
+        loads.retain(|load| !load.optional || self.has(load));
+        match loads.iter().find(|load| !self.has(load)) {
+            None => Ok(loads),
+            Some(load) => Err(self.no_file(load)),
+        }
+    }
+
+    fn has(&self, load: &Load) -> bool {
+        self.modules.join(&load.path).is_file()
+    }
+
+    /// An index can name what is not there any more.
+    fn no_file(&self, load: &Load) -> Error {
+        let folder = self.modules.display();
+        Error::unavailable(format!(
+            "boot a virtual machine: the index of {folder} names {}, and it is not there",
+            load.path
+        ))
+        .next("install the kernel's package anew, or name another with --kernel")
     }
 
     fn no_need(&self, NotThere { module, needed_by }: &NotThere) -> Error {
@@ -248,9 +279,46 @@ mod tests {
         let (_folder, image) =
             prefix(&[("modules.dep", "kernel/fs/jfs/jfs.ko:\n"), ("modules.builtin", VIRTIO_BUILT_IN)]);
         let kernel = Kernel::find(image.to_str().unwrap()).unwrap();
+        add_module(&kernel, "kernel/fs/jfs/jfs.ko");
         assert_eq!(kernel.lacks("jfs"), None);
         let missing = kernel.lacks("reiserfs").unwrap();
         assert_eq!(missing.text, "kernel 6.1.0-56-amd64 has no reiserfs (no module, nor is it built in)");
+    }
+
+    fn add_module(kernel: &Kernel, path: &str) {
+        let path = kernel.modules.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "a module").unwrap();
+    }
+
+    #[test]
+    fn a_module_that_only_the_index_has_is_missing_and_one_that_may_fail_is_left_out() {
+        let index = "kernel/fs/jfs/jfs.ko: kernel/lib/b.ko\nkernel/lib/b.ko:\nkernel/lib/fast.ko:\n";
+        let (_folder, image) = prefix(&[
+            ("modules.dep", index),
+            ("modules.softdep", "softdep jfs pre: fast\n"),
+            ("modules.builtin", VIRTIO_BUILT_IN),
+        ]);
+        let kernel = Kernel::find(image.to_str().unwrap()).unwrap();
+        add_module(&kernel, "kernel/fs/jfs/jfs.ko");
+        let text = kernel.lacks("jfs").unwrap().text;
+        assert!(text.ends_with("names kernel/lib/b.ko, and it is not there"), "{text}");
+        add_module(&kernel, "kernel/lib/b.ko");
+        assert_eq!(kernel.lacks("jfs"), None);
+        let jfs = crate::fs::by_name("jfs").unwrap();
+        assert_eq!(kernel.load_order(&[jfs]).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn what_is_no_file_is_refused_without_being_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRUSR).unwrap();
+        for path in [folder.path(), &pipe, Path::new("/dev/zero")] {
+            let error = Kernel::find(path.to_str().unwrap()).unwrap_err();
+            assert_eq!(error.kind(), crate::error::Kind::Usage, "{error}");
+            assert!(error.to_string().ends_with("it is no file"), "{error}");
+        }
     }
 
     #[test]

@@ -146,3 +146,16 @@ fn an_error_that_a_workload_finds_points_to_its_step() {
     assert!(error.to_string().contains(&format!("two.toml:{line}:1: cannot take a chunk of 0")), "{error}");
     assert_eq!(error.next_step(), Some("take 1MiB"));
 }
+
+#[test]
+fn options_of_a_kernel_cannot_cut_off_what_follows_them() {
+    let tell = |text: &str| {
+        let options = Options { kernel_options: Some(text.into()), ..Options::default() };
+        resolve(&suite(), &options).map_err(|error| error.to_string())
+    };
+    assert!(tell("quiet -- x").unwrap_err().contains("`--` ends"));
+    assert!(tell("quiet\n--").unwrap_err().contains("`--` ends"));
+    assert!(tell("a=\"b c").unwrap_err().contains("not closed"));
+    assert!(tell(&"x".repeat(1025)).unwrap_err().contains("longer"));
+    assert!(tell("a--b=\"c d\" quiet").is_ok());
+}
