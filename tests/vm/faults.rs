@@ -21,6 +21,7 @@ pub fn trials() -> Vec<Trial> {
         trial("a_guest_that_shows_no_life_ends_at_the_time_limit", hang),
         trial("a_killed_run_leaves_no_machine_and_no_file", killed),
         trial("an_interrupted_run_ends_in_order_and_keeps_what_had_finished", interrupted),
+        trial("a_machine_that_was_stopped_for_a_while_gives_no_numbers", machine_stopped),
         trial("a_machine_that_is_killed_is_told_with_what_it_did", machine_killed),
     ]
 }
@@ -153,12 +154,31 @@ fn interrupted() {
 }
 
 /// QEMU is the only child of the run.
+fn machine(run: &std::process::Child) -> Pid {
+    let children = format!("/proc/{0}/task/{0}/children", run.id());
+    Pid::from_raw(fs::read_to_string(children).unwrap().trim().parse().unwrap())
+}
+
+fn machine_stopped() {
+    let lab = Lab::new();
+    let (mut child, rest) = started(&lab, "phase: step directories");
+    let machine = machine(&child);
+    kill(machine, Signal::SIGSTOP).unwrap();
+    std::thread::sleep(Duration::from_secs(1));
+    kill(machine, Signal::SIGCONT).unwrap();
+    let status = child.wait().unwrap();
+    let said = rest.join().unwrap();
+    assert_eq!(status.code(), Some(7), "{said}");
+    let run: RunReport = serde_json::from_str(&fs::read_to_string(lab.path("run.json")).unwrap()).unwrap();
+    assert_eq!((run.cases[0].status, run.cases[0].steps.len()), (Status::Invalid, 0), "{said}");
+    assert!(run.cases[0].reason.as_ref().unwrap().text.contains("stopped by a signal"), "{said}");
+    lab.assert_nothing_is_left();
+}
+
 fn machine_killed() {
     let lab = Lab::new();
     let (mut child, rest) = started(&lab, "phase: step directories");
-    let children = format!("/proc/{0}/task/{0}/children", child.id());
-    let machine: i32 = fs::read_to_string(children).unwrap().trim().parse().unwrap();
-    kill(Pid::from_raw(machine), Signal::SIGKILL).unwrap();
+    kill(machine(&child), Signal::SIGKILL).unwrap();
     let status = child.wait().unwrap();
     let said = rest.join().unwrap();
     assert_eq!(status.code(), Some(1), "{said}");

@@ -16,7 +16,7 @@ use crate::units::Bytes;
 pub(super) fn check(choices: &Choices, options: &Options) -> Result<()> {
     directory(choices)?;
     kernels(choices)?;
-    kernel_options(choices)?;
+    kernel_options(choices, options)?;
     memory(choices)?;
     device(choices, options)
 }
@@ -45,9 +45,14 @@ fn kernels(choices: &Choices) -> Result<()> {
 }
 
 /// What would cut off or swallow what follows on the command line, without which a guest is none.
-fn kernel_options(choices: &Choices) -> Result<()> {
+fn kernel_options(choices: &Choices, line: &Options) -> Result<()> {
     /// Half of what a kernel for x86 takes. Source: Linux `COMMAND_LINE_SIZE`.
     const MOST: usize = 1024;
+    if line.kernel_options.is_some() && (choices.backend != Backend::Vm || line.device.is_some()) {
+        return Err(Error::usage("pass --kernel-options on")
+            .because("no kernel is booted on this machine")
+            .next("--backend vm, or leave out --kernel-options"));
+    }
     let Some(options) = &choices.kernel_options else { return Ok(()) };
     let why = if options.split_ascii_whitespace().any(|word| word == "--") {
         "`--` ends the options of a kernel"

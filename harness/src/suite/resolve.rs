@@ -229,7 +229,7 @@ impl Choices {
             kernel_options: line.kernel_options.clone().or_else(|| suite.kernel_options.clone()),
             backend: match line.backend.or(suite.backend).unwrap_or_default() {
                 // A kernel can only be booted in one.
-                Backend::Auto if !kernels.is_empty() => Backend::Vm,
+                Backend::Auto if !kernels.is_empty() || line.kernel_options.is_some() => Backend::Vm,
                 backend => backend,
             },
             kernels,

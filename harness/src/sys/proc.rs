@@ -54,6 +54,13 @@ fn kernel_thread_start(stat: &str) -> Option<u64> {
 }
 
 /// Source: Linux `Documentation/scheduler/sched-stats.rst`, "time spent on the cpu".
+/// Whether a process was stopped by a signal and not continued. Field 3 of `proc_pid_stat(5)`.
+#[must_use]
+pub fn is_stopped(pid: i32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, after_name)| after_name.trim_start().starts_with('T'))
+}
+
 fn run_nanoseconds(schedstat: &str) -> Option<u64> {
     schedstat.split_ascii_whitespace().next()?.parse().ok()
 }
@@ -125,5 +132,27 @@ mod tests {
         let block = vec![1_u8; 64 << 20];
         let after = peak_memory().unwrap();
         assert!(after >= Bytes::mib(60), "{before:?} {after:?} {}", block.len());
+    }
+
+    #[test]
+    fn a_process_that_was_stopped_is_told_until_it_goes_on() {
+        use nix::sys::signal::{Signal, kill};
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = i32::try_from(child.id()).unwrap();
+        let becomes = |stopped| {
+            let seen = (0..500).any(|_| {
+                std::thread::sleep(std::time::Duration::from_millis(10));
+                is_stopped(pid) == stopped
+            });
+            assert!(seen, "{stopped}");
+        };
+        becomes(false);
+        kill(nix::unistd::Pid::from_raw(pid), Signal::SIGSTOP).unwrap();
+        becomes(true);
+        kill(nix::unistd::Pid::from_raw(pid), Signal::SIGCONT).unwrap();
+        becomes(false);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!is_stopped(pid));
     }
 }

@@ -159,3 +159,13 @@ fn options_of_a_kernel_cannot_cut_off_what_follows_them() {
     assert!(tell(&"x".repeat(1025)).unwrap_err().contains("longer"));
     assert!(tell("a--b=\"c d\" quiet").is_ok());
 }
+
+#[test]
+fn options_of_a_kernel_boot_one_or_are_refused() {
+    let line = Options { kernel_options: Some("quiet".into()), ..Options::default() };
+    assert_eq!(resolve(&suite(), &line).unwrap().backend, Backend::Vm);
+    let host = Options { backend: Some(Backend::Host), ..line.clone() };
+    assert!(resolve(&suite(), &host).unwrap_err().to_string().contains("no kernel is booted"));
+    let disk = Options { device: Some("/dev/vdb".into()), backend: Some(Backend::Host), ..line };
+    assert!(resolve(&suite(), &disk).unwrap_err().to_string().contains("no kernel is booted"));
+}
