@@ -13,6 +13,7 @@ use nix::errno::Errno;
 use nix::unistd::geteuid;
 use rustix::fs::{FlockOperation, flock};
 
+use super::depmod;
 use crate::error::{Cannot, Error, Result};
 
 const ELSEWHERE: &str =
@@ -21,10 +22,13 @@ const ELSEWHERE: &str =
 /// How the folder of something unfinished begins.
 const UNFINISHED: &str = ".unfinished-";
 
+/// What a kept folder holds, by size and path: one from which something was lost is made anew.
+const LIST: &str = ".whole";
+
 /// A folder `name/key`, made by `fill` if it is not there.
 ///
 /// It is there whole or not at all: `fill` gets another, which is renamed at the end. One run fills
-/// while others wait; what a killed one left unfinished is removed.
+/// while others wait; what a killed one left unfinished is removed, and so is what is damaged.
 ///
 /// # Errors
 ///
@@ -36,23 +40,51 @@ pub(super) fn keep(name: &str, key: &str, fill: impl FnOnce(&Path) -> Result<()>
 
 fn keep_in(folder: &Path, key: &str, fill: impl FnOnce(&Path) -> Result<()>) -> Result<PathBuf> {
     let kept = folder.join(key);
-    if kept.is_dir() {
+    if is_whole(&kept) {
         return Ok(kept);
     }
     let _lock = lock(folder)?;
-    if kept.is_dir() {
+    if is_whole(&kept) {
         return Ok(kept);
     }
     sweep(folder);
+    discard(&kept)?;
     let doing = || format!("write to the cache {}", folder.display());
     let made =
         tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(folder).cannot(doing).map_err(advise)?;
     fill(made.path()).map_err(advise)?;
+    let list = list(made.path())?;
+    fs::write(made.path().join(LIST), list).cannot(doing).map_err(advise)?;
     let whole = File::open(made.path()).cannot(doing)?;
     // What is renamed must not turn out empty after a power cut.
     rustix::fs::syncfs(&whole).map_err(crate::sys::errno).cannot(doing).map_err(advise)?;
     fs::rename(made.path(), &kept).cannot(doing)?;
     Ok(kept)
+}
+
+fn is_whole(kept: &Path) -> bool {
+    let (is, should) = (list(kept), fs::read_to_string(kept.join(LIST)));
+    should.is_ok_and(|should| is.is_ok_and(|is| is == should))
+}
+
+/// The size and the path of each file, in order.
+fn list(folder: &Path) -> Result<String> {
+    let line = |path: PathBuf| {
+        let found = path.metadata().cannot(|| format!("read {}", path.display()))?;
+        let below = path.strip_prefix(folder).unwrap_or(&path);
+        Ok((below != Path::new(LIST)).then(|| format!("{} {}\n", found.len(), below.display())))
+    };
+    depmod::files(folder)?.into_iter().map(line).filter_map(Result::transpose).collect()
+}
+
+/// Remove what is there and not whole.
+fn discard(kept: &Path) -> Result<()> {
+    let removed = match kept.symlink_metadata() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Ok(found) if found.is_dir() => fs::remove_dir_all(kept),
+        _ => fs::remove_file(kept),
+    };
+    removed.cannot(|| format!("remove what is damaged in the cache: {}", kept.display())).map_err(advise)
 }
 
 /// Say where else, where the disk is full or not ours to write.
@@ -163,6 +195,29 @@ mod tests {
         let kept = keep_in(folder.path(), "key", fill).unwrap();
         assert_eq!(fs::read_to_string(kept.join("file")).unwrap(), "text");
         keep_in(folder.path(), "key", |_| Err(Error::new("make it twice"))).unwrap();
+    }
+
+    #[test]
+    fn what_lost_something_is_made_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let fill = |path: &Path| {
+            fs::create_dir(path.join("modules")).cannot(|| "make".into())?;
+            fs::write(path.join("modules/a.ko"), "a module").cannot(|| "write".into())
+        };
+        let kept = keep_in(folder.path(), "key", fill).unwrap();
+        let module = kept.join("modules/a.ko");
+        let damage: [&dyn Fn(); 5] = [
+            &|| fs::write(&module, "a mod").unwrap(),
+            &|| fs::remove_file(&module).unwrap(),
+            &|| fs::remove_dir_all(kept.join("modules")).unwrap(),
+            &|| fs::remove_file(kept.join(LIST)).unwrap(),
+            &|| fs::remove_dir_all(&kept).and_then(|()| fs::write(&kept, "")).unwrap(),
+        ];
+        for (number, damage) in damage.iter().enumerate() {
+            damage();
+            keep_in(folder.path(), "key", fill).unwrap();
+            assert_eq!(fs::read_to_string(&module).unwrap(), "a module", "{number}");
+        }
     }
 
     #[test]
