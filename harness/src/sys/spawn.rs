@@ -415,7 +415,7 @@ mod tests {
         let [a, b, c, d] = (Errno::ENOENT as i32).to_ne_bytes();
         let error = tell(&[5, a, b, c, d]).unwrap();
         assert_eq!(error.errno(), Some(Errno::ENOENT));
-        assert!(error.to_string().contains("run /proc/self/exe"), "{error}");
+        assert!(error.to_string().contains("run its program (for a worker /proc/self/exe"), "{error}");
     }
 
     #[test]
