@@ -3,11 +3,8 @@
 # nothing left. Needs root, podman, runc and debootstrap. The root file system is made once, below target/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-say() { echo "container: $*" >&2; }
-for tool in podman runc debootstrap; do
-  command -v "$tool" >/dev/null || { say "cannot find $tool; next: apt install podman runc debootstrap"; exit 69; }
-done
-[ "$(id -u)" = 0 ] || { say "not root; next: sudo $0"; exit 69; }
+. tests/shared/rootfs.sh
+need podman=podman runc=runc debootstrap=debootstrap
 
 program=${FSDUEL_PROGRAM:-$PWD/target/dist/fsduel}
 [ -x "$program" ] || { cargo xtask dist; }
@@ -21,14 +18,7 @@ cleanup() {
 }
 trap cleanup EXIT
 
-if ! [ -e "$root/.complete" ]; then
-  rm -rf "$root"
-  mkdir -p "$(dirname "$root")"
-  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -v security | head -1)
-  debootstrap --variant=minbase --include=btrfs-progs,e2fsprogs,xfsprogs bookworm "$root" "$mirror" >"$work/debootstrap.log" \
-    || { tail "$work/debootstrap.log" >&2; exit 1; }
-  touch "$root/.complete"
-fi
+rootfs "$root" btrfs-progs,e2fsprogs,xfsprogs
 mkdir -p "$root/work"
 cp "$program" "$root/usr/local/bin/fsduel"
 
@@ -42,9 +32,8 @@ contain() {
 }
 expect() { # WHAT CODE WANTED
   [ "$2" = "$3" ] && { say "ok: $1"; return; }
-  say "FAILED: $1: exit $2, not $3"
   tail -n 30 "$work/err" >&2
-  exit 1
+  fail "$1: exit $2, not $3"
 }
 # Devices whose image lay in our folder, and mounts of it.
 nothing_left() {
@@ -53,8 +42,7 @@ nothing_left() {
     [ -z "$left$(find "$work" -name '#*')" ] && return
     sleep 0.5
   done
-  say "FAILED: left: $left"
-  exit 1
+  fail "left: $left"
 }
 run=(fsduel run smoke --store /work --quiet --json -)
 verified() {

@@ -16,7 +16,8 @@ cargo xtask demo [SUITE] [OPTIONS]   install what is missing, build, and run
                                      `fsduel run quick` (or SUITE) as root
 cargo xtask test [OPTIONS]           install what is missing, and run all tests,
                                      those on real devices as root
-cargo xtask lint                     format, clippy, documentation
+cargo xtask lint                     format, clippy, documentation, and the
+                                     Vagrantfile where ruby or vagrant is
 cargo xtask dist                     build a static binary, target/dist/fsduel,
                                      for containers and virtual machines
 cargo xtask bench [postmark|report|vm]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::install::{LIBCLANG, MACHINES, POSTMARK, STRACE, TOOLS, VIEWERS, ensure};
 use crate::kernels;
-use crate::process::{Failure, Result, as_root, is_root, output, run};
+use crate::process::{Failure, Result, as_root, has_program, is_root, output, run};
 
 /// Build fsduel and run a suite with it, as root.
 pub fn demo(more: &[&str]) -> Result {
@@ -52,14 +52,33 @@ pub fn kernels() -> Result {
     kernels::fetch(&target().join("kernels"))
 }
 
-/// Format, clippy and documentation, all without warnings.
+/// Format, clippy and documentation, all without warnings; and the Vagrantfile.
 pub fn lint() -> Result {
     ensure([&LIBCLANG])?;
     run(&["cargo", "fmt", "--all", "--check"], &[])?;
     let clippy = ["cargo", "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
     run(&clippy, &[])?;
     let doc = ["cargo", "doc", "--workspace", "--no-deps", "--locked", "--document-private-items"];
-    run(&doc, &[("RUSTDOCFLAGS", "-D warnings")])
+    run(&doc, &[("RUSTDOCFLAGS", "-D warnings")])?;
+    vagrantfile()
+}
+
+/// The Vagrantfile's syntax and its settings, as far as this machine can tell; what Vagrant writes
+/// itself goes below target. The settings of a provider are seen by tests/vagrant.sh.
+fn vagrantfile() -> Result {
+    let folder = target().join("vagrant");
+    let (home, own) = (folder.join("home").display().to_string(), folder.join("own").display().to_string());
+    let settings = [("VAGRANT_HOME", home.as_str()), ("VAGRANT_DOTFILE_PATH", own.as_str())];
+    let checks: [&[&str]; 2] =
+        [&["ruby", "-c", "Vagrantfile"], &["vagrant", "validate", "--ignore-provider"]];
+    for check in checks {
+        if has_program(check[0]) {
+            run(check, &settings)?;
+        } else {
+            eprintln!("skipped: {} (no {} here)", check.join(" "), check[0]);
+        }
+    }
+    Ok(())
 }
 
 /// Build fsduel; where it is then.
