@@ -151,13 +151,22 @@ pub(super) fn untimed(report: &RunReport) -> Vec<String> {
 
 /// The comparisons of an axis that get a verdict, by step, metric and configuration.
 pub(super) fn headlines(report: &RunReport, axis: Axis) -> Vec<&Comparison> {
-    let configurations = report.configuration_ids();
-    let of_metric = |step: &'_ str, metric: &'_ str| -> Vec<&Comparison> {
-        let of = |id: &&str| comparison(report, [axis(report, id)?, id], step, metric);
-        configurations.iter().filter_map(of).collect()
-    };
     let steps = report.steps().into_iter();
-    steps.flat_map(|step| HEADLINE.map(|metric| of_metric(&step.name, metric))).flatten().collect()
+    steps
+        .flat_map(|step| HEADLINE.map(|metric| headline(report, axis, &step.name, metric)))
+        .flatten()
+        .collect()
+}
+
+/// Those about one figure of one step, in the order of configurations.
+pub(super) fn headline<'a>(
+    report: &'a RunReport,
+    axis: Axis,
+    step: &str,
+    metric: &str,
+) -> Vec<&'a Comparison> {
+    let of = |id: &str| comparison(report, [axis(report, id)?, id], step, metric);
+    report.configuration_ids().into_iter().filter_map(of).collect()
 }
 
 /// The blocks that are measured, in order: without the warm-up.

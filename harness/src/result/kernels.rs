@@ -63,7 +63,11 @@ impl RunReport {
     /// kernel that it ran on. It may be itself.
     #[must_use]
     pub fn on_the_first_kernel(&self, id: &str) -> Option<&str> {
-        let (filesystem, _) = split_id(id);
+        let (filesystem, kernel) = split_id(id);
+        if kernel.is_none() {
+            // Nothing else has its name.
+            return self.cases.iter().map(|case| case.configuration.id.as_str()).find(|own| *own == id);
+        }
         self.baseline(|other| split_id(other).0 == filesystem)
     }
 
@@ -71,9 +75,11 @@ impl RunReport {
     /// missing on a machine must not take all comparisons with it.
     fn baseline(&self, is_of: impl Fn(&str) -> bool) -> Option<&str> {
         let compared = self.comparisons.iter().find(|one| is_of(&one.baseline) && is_of(&one.candidate));
-        let mut own = self.configuration_ids();
-        own.retain(|id| is_of(id));
-        let ran = || own.iter().find(|id| self.ran(id)).or(own.first()).copied();
+        let ran = || {
+            let mut own = self.configuration_ids();
+            own.retain(|id| is_of(id));
+            own.iter().find(|id| self.ran(id)).or(own.first()).copied()
+        };
         compared.map(|one| one.baseline.as_str()).or_else(ran)
     }
 

@@ -78,7 +78,10 @@ fn both(one: &Comparison) -> String {
 /// What is said of a figure of a step, for each file system and kernel: `ext4 on 6.12 against 6.1
 /// faster ×0.810 [0.790, 0.830]`. Nothing where one kernel ran, or nothing was used.
 pub(super) fn told(report: &RunReport, step: &str, metric: &str) -> Option<Vec<String>> {
-    let own = |one: &&Comparison| one.step == step && one.metric == metric && !is_zero(report, one);
+    if !report.has_kernels() {
+        return None;
+    }
+    let own = |one: &&Comparison| !is_zero(report, one);
     let one = |one: &Comparison| {
         let estimate = &one.estimate;
         let word = differences::word(report, one).filter(|_| estimate.n >= 2).map(str::to_owned);
@@ -86,7 +89,8 @@ pub(super) fn told(report: &RunReport, step: &str, metric: &str) -> Option<Vec<S
         let sure = [verdict::interval(estimate), verdict::needed(estimate).filter(|_| estimate.n >= 2)];
         parts.into_iter().chain(sure).flatten().collect::<Vec<_>>().join(" ")
     };
-    let all: Vec<String> = pick::headlines(report, KERNELS).into_iter().filter(own).map(one).collect();
+    let all: Vec<String> =
+        pick::headline(report, KERNELS, step, metric).into_iter().filter(own).map(one).collect();
     Some(all).filter(|all| !all.is_empty())
 }
 
