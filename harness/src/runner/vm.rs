@@ -68,7 +68,12 @@ impl Vm {
         };
         let mut all: Vec<Self> = kernels.iter().map(vm).collect();
         let accelerator = vm::accelerator::choose(|| all.first().is_some_and(Self::starts));
-        all.iter_mut().for_each(|vm| vm.accelerator = accelerator);
+        for vm in &mut all {
+            vm.accelerator = accelerator;
+            if accelerator == Accelerator::Tcg {
+                vm.kernel.image = vm::plain(&vm.kernel.image);
+            }
+        }
         Ok(all)
     }
 

@@ -11,6 +11,7 @@ mod image;
 mod initramfs;
 mod kernel;
 mod modules;
+mod plain;
 pub mod qemu;
 mod unpack;
 
@@ -18,6 +19,7 @@ pub use accelerator::Accelerator;
 pub use death::{Death, last_lines};
 pub use initramfs::{Initramfs, MODULES, OPTIONAL, PROGRAM, build};
 pub use kernel::Kernel;
+pub use plain::plain;
 pub use qemu::{Disk, Machine, Qemu};
 
 /// The name of the port through which events and requests go, as the guest sees it.

@@ -186,7 +186,7 @@ fn adopt(modules: &Path, to: &Path, bring: fn(&Path, &Path) -> io::Result<()>) -
         packed.push(path);
     }
     packed.retain(|path| !is_plain(&path.to_string_lossy()));
-    unpack(&packed)?;
+    in_place(&packed)?;
     depmod::index(to)
 }
 
@@ -197,7 +197,7 @@ fn is_kept(path: &Path) -> bool {
         || KEPT.iter().any(|start| text.starts_with(start)) && text.contains(".ko")
 }
 
-fn unpack(files: &[PathBuf]) -> Result<()> {
+pub(super) fn in_place(files: &[PathBuf]) -> Result<()> {
     for (end, program, options) in PACKED {
         let of_it: Vec<_> =
             files.iter().filter(|path| path.extension().is_some_and(|is| is == end)).collect();
@@ -205,12 +205,11 @@ fn unpack(files: &[PathBuf]) -> Result<()> {
             let options = options.iter().chain(&["--"]).map(|word| (*word).into());
             let words = options.chain(some.iter().map(|path| path.as_os_str().to_owned()));
             let said = command::run(&Invocation::new(program, words))?;
-            let error =
-                || Error::unavailable(format!("unpack modules with {program}: {}", first_line(&said.text)));
+            let error = || Error::unavailable(format!("unpack with {program}: {}", first_line(&said.text)));
             match (said.status, is_full(&said.text)) {
                 (0, _) => {}
                 (_, true) => return Err(error().because(Errno::ENOSPC)),
-                _ => return Err(error().next("install the kernel's package anew: a module is damaged")),
+                _ => return Err(error().next("install the kernel's package anew: a file of it is damaged")),
             }
         }
     }
@@ -277,7 +276,7 @@ mod tests {
             let done = command::run(&Invocation::new(program, [plain.as_os_str()])).unwrap();
             assert_eq!(done.status, 0, "{}", done.text);
             let _ = fs::remove_file(&plain);
-            unpack(&[path(&format!("{program}.ko.{end}"))]).unwrap();
+            in_place(&[path(&format!("{program}.ko.{end}"))]).unwrap();
             assert_eq!(fs::read_to_string(&plain).unwrap(), "a module");
         }
     }
@@ -287,7 +286,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.ko.gz");
         fs::write(&file, "no gzip").unwrap();
-        let error = unpack(&[file]).unwrap_err();
+        let error = in_place(&[file]).unwrap_err();
         assert!(error.to_string().contains("a.ko.gz"), "{error}");
     }
 }
