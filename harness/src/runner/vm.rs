@@ -110,6 +110,25 @@ impl Vm {
         })
     }
 
+    /// A guest that cannot hold what is put into its memory ends without a word.
+    fn holds(&self, initramfs: &File) -> Result<()> {
+        let size = |metadata: std::io::Result<std::fs::Metadata>| {
+            metadata.map(|metadata| metadata.len()).cannot(|| "see what a guest is to hold".into())
+        };
+        let (kernel, initramfs) = (size(std::fs::metadata(&self.kernel.image))?, size(initramfs.metadata())?);
+        let least = Bytes::mib((kernel + initramfs).div_ceil(1 << 20));
+        if self.memory > least {
+            return Ok(());
+        }
+        let text = format!(
+            "boot a guest with {} of memory: its kernel takes {} of it, its initramfs {}",
+            self.memory,
+            Bytes(kernel),
+            Bytes(initramfs)
+        );
+        Err(Error::environment(text).next(format!("more than --memory {}", least.typed())))
+    }
+
     /// Start QEMU.
     fn spawn(&self, initramfs: &File, disk: Option<(&Image, vm::Disk)>) -> Result<(File, WorkerProcess)> {
         let doing = || "make the port of a virtual machine".to_owned();
@@ -160,6 +179,7 @@ impl Backend for Vm {
         let filesystem =
             fs::by_name(name).ok_or_else(|| Error::usage(format!("find a file system named {name}")))?;
         let initramfs = vm::build(&self.kernel, &[filesystem])?;
+        self.holds(&initramfs.file)?;
         let store = match &spec.store {
             Store::Directory(folder) => Some(folder.clone()),
             _ => None,

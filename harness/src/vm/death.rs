@@ -7,6 +7,10 @@ use crate::units::Bytes;
 /// Lines of the console that a message shows.
 const LAST: usize = 4;
 
+/// How kernels say that there is no memory left: to a process, to all of them, to their own first root.
+const NO_MEMORY: [&str; 4] =
+    ["Out of memory", "out of memory", "deadlocked on memory", "Initramfs unpacking failed: write error"];
+
 /// What is known of a machine that has ended.
 pub struct Death<'a> {
     /// How QEMU ended.
@@ -30,8 +34,7 @@ impl Death<'_> {
     /// that, nothing was tried.
     #[must_use]
     pub fn explain(&self) -> (Status, Reason) {
-        let says = |word: &str| self.console.contains(word);
-        if says("Out of memory") || says("out of memory") || says("deadlocked on memory") {
+        if NO_MEMORY.iter().any(|words| self.console.contains(words)) {
             return self.out_of_memory();
         }
         if let Some(panic) = line_with(self.console, "Kernel panic - not syncing") {
@@ -135,6 +138,7 @@ mod tests {
         for console in [
             "[   20.1] Out of memory: Killed process 77 (fsduel) total-vm:9kB\n",
             "[    1.0] Kernel panic - not syncing: System is deadlocked on memory\n",
+            "[    1.2] Initramfs unpacking failed: write error\n",
         ] {
             let (status, reason) = death(console, true, Some("killed by SIGKILL")).explain();
             assert_eq!((status, reason.code.as_str()), (Status::Error, Reason::OUT_OF_MEMORY));

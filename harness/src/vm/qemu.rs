@@ -161,11 +161,12 @@ fn disk(disk: Disk) -> Vec<String> {
     words(["-blockdev", &node, "-device", &device])
 }
 
-/// A panic ends the machine: the kernel reboots at once, which `-no-reboot` makes an end.
+/// A panic ends the machine: the kernel reboots at once, which `-no-reboot` makes an end. A root of the
+/// kind ramfs may take all memory; of the other kind, half of it.
 fn kernel(machine: &Machine) -> Vec<String> {
     let options = machine.options.join(" ");
     let line = format!(
-        "console=ttyS0 quiet panic=-1 random.trust_cpu=on rdinit={} {options} -- {}",
+        "console=ttyS0 quiet panic=-1 random.trust_cpu=on rootfstype=ramfs rdinit={} {options} -- {}",
         initramfs::PROGRAM,
         crate::vm::GUEST_ARGUMENT
     );
