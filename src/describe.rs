@@ -87,14 +87,14 @@ fn commands(text: &mut String, case: &CaseSpec, machine: Option<&Environment>) {
 
 /// Where the file system will be.
 fn place(case: &CaseSpec, machine: Option<&Environment>) -> String {
+    let memory = machine.and_then(|there| there.memory_bytes).map(Bytes).or(case.memory);
+    let memory = memory.map(|memory| format!(", {memory} of memory")).unwrap_or_default();
     match (&case.store, machine) {
         (_, Some(there)) => {
-            let memory = there.memory_bytes.map(Bytes).or(case.memory);
-            let memory = memory.map(|memory| format!(", {memory} of memory")).unwrap_or_default();
             format!("virtual machine with Linux {}{memory}, disk of {}", there.kernel, case.image_size)
         }
-        (Store::Disk(_), None) => format!("whole disk of {}", case.image_size),
-        _ => format!("image of {}", case.image_size),
+        (Store::Disk(_), None) => format!("whole disk of {}{memory}", case.image_size),
+        _ => format!("image of {}{memory}", case.image_size),
     }
 }
 

@@ -237,6 +237,7 @@ mod tests {
         new.manifest.kernel = "6.19".into();
         new.environments[0].kernel = "6.19".into();
         new.environments[0].tools.insert("mke2fs".into(), "1.48".into());
+        new.environments[0].memory_bytes = Some(64 << 20);
         new.environments[0].tools.insert("mkfs.xfs".into(), "6.1".into());
         new.manifest.virtualisation = Some("container".into());
         new.suite.resolved["repeat"] = "auto".into();
@@ -254,6 +255,7 @@ mod tests {
                 "virtualisation was none and is container",
                 "number of blocks was 3 and is auto",
                 "mount options of a was none and is sync",
+                "memory of the work was no limit and is 64 MiB",
                 "mke2fs was 1.47 and is 1.48",
                 "b is in the base only",
                 "c is in the new run only",

@@ -9,6 +9,7 @@ use super::between::in_both;
 use super::figure::cases;
 use crate::error::{Error, Result};
 use crate::result::{Configuration, Environment, RunReport};
+use crate::units::Bytes;
 
 /// Refuses runs that did not do the same work; the new one may be planned only, without cases.
 ///
@@ -183,8 +184,12 @@ fn of_environments(base: &RunReport, new: &RunReport, was: &Environment, is: &En
     let tools = was.tools.iter().filter_map(|(tool, old)| other(tool, old, is.tools.get(tool)?));
     let emulated = !was.timings_comparable || !is.timings_comparable;
     let emulated = emulated.then(|| EMULATED.to_owned());
+    let memory = |it: &Environment| {
+        it.memory_bytes.map_or_else(|| "no limit".into(), |bytes| Bytes(bytes).to_string())
+    };
+    let memory = other("memory of the work", &memory(was), &memory(is));
     let backend = other("backend", &was.backend, &is.backend).into_iter();
-    backend.chain(emulated).chain(kernel).chain(tools).collect()
+    backend.chain(memory).chain(emulated).chain(kernel).chain(tools).collect()
 }
 
 /// Steps whose figures one run lacks: a case that does not count, or work that was cut short.

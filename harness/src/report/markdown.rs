@@ -95,8 +95,9 @@ fn head(report: &RunReport) -> String {
         });
         found.map(escape::text)
     };
-    let machine =
-        ["suite", "machine", "kernel", "kernels", "image", "repeated"].iter().filter_map(|name| field(name));
+    let machine = ["suite", "machine", "memory", "kernel", "kernels", "disk", "image", "repeated"]
+        .iter()
+        .filter_map(|name| field(name));
     let machine = machine.collect::<Vec<_>>().join(" · ");
     let title = page.blocks.iter().find_map(|block| match block {
         Block::Title(title) => Some(escape::text(title)),

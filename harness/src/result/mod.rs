@@ -183,12 +183,23 @@ pub struct Manifest {
 /// Where the images were.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct StoreInfo {
-    /// The folder, or `memory`.
+    /// The folder of the images, `memory`, or the disk of `--device`.
     pub path: String,
     /// The file system below it.
     pub filesystem: String,
     /// Free at the start.
     pub free_bytes: u64,
+}
+
+impl StoreInfo {
+    /// In place of a file system: file systems are made on the disk itself.
+    pub const DISK: &str = "none: a whole disk";
+
+    /// There are no images.
+    #[must_use]
+    pub fn is_disk(&self) -> bool {
+        self.filesystem == Self::DISK
+    }
 }
 
 /// Something that makes the figures less trustworthy.

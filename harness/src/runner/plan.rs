@@ -269,7 +269,7 @@ fn store_info(store: &Store) -> Result<StoreInfo> {
             (folder.display().to_string(), state.filesystem, state.free)
         }
         Store::Disk(disk) => {
-            (disk.display().to_string(), "none: a whole disk".into(), scratch::disk::look(disk)?.1)
+            (disk.display().to_string(), StoreInfo::DISK.into(), scratch::disk::look(disk)?.1)
         }
         Store::Memory => ("memory".into(), "memory".into(), manifest::memory_available()),
     };

@@ -110,11 +110,27 @@ fn machine(report: &RunReport, page: &mut Page) {
         words = format!("{words}, {virtualisation}");
     }
     page.field("machine", &words);
-    let free = human::size(manifest.store.free_bytes as f64);
-    page.field("store", &format!("{} ({}, {free} free)", manifest.store.path, manifest.store.filesystem));
-    if let Some(case) = report.cases.iter().find(|case| case.image_bytes > 0) {
-        let block = human::size(f64::from(case.configuration.block_size_bytes));
-        page.field("image", &format!("{}, block size {block}", human::size(case.image_bytes as f64)));
+    let limited = report.environments.iter().filter(|there| there.backend == "host");
+    if let Some(limit) = limited.filter_map(|there| there.memory_bytes).next() {
+        page.field("memory", &format!("{} for the work and its page cache", human::size(limit as f64)));
+    }
+    store(report, page);
+}
+
+/// What file systems are made on.
+#[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
+fn store(report: &RunReport, page: &mut Page) {
+    let store = &report.manifest.store;
+    let case = report.cases.iter().find(|case| case.image_bytes > 0);
+    let block = case.map(|case| human::size(f64::from(case.configuration.block_size_bytes)));
+    let block = block.map(|block| format!(", block size {block}")).unwrap_or_default();
+    let free = human::size(store.free_bytes as f64);
+    if store.is_disk() {
+        return page.field("disk", &format!("{}, all of its {free}{block}", store.path));
+    }
+    page.field("store", &format!("{} ({}, {free} free)", store.path, store.filesystem));
+    if let Some(case) = case {
+        page.field("image", &format!("{}{block}", human::size(case.image_bytes as f64)));
     }
 }
 
@@ -122,6 +138,37 @@ fn machine(report: &RunReport, page: &mut Page) {
 mod tests {
     use super::*;
     use crate::report::example;
+    use crate::report::part::tests::text;
+    use crate::result::StoreInfo;
+
+    fn words(report: &RunReport) -> String {
+        let mut page = Page::new(100);
+        write(report, &mut page);
+        text(&page).split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_whole_disk_is_no_store_and_has_no_image() {
+        let mut report = example::report();
+        report.manifest.store =
+            StoreInfo { path: "/dev/vdb".into(), filesystem: StoreInfo::DISK.into(), free_bytes: 8 << 30 };
+        let text = words(&report);
+        assert!(text.contains("disk /dev/vdb, all of its 8 GiB, block size 4 KiB"), "{text}");
+        assert!(!text.contains("store /dev") && !text.contains("image 2 GiB"), "{text}");
+    }
+
+    #[test]
+    fn a_limit_of_memory_is_told_and_that_of_a_guest_with_its_kernel() {
+        let limit = "memory 64 MiB for the work and its page cache";
+        let mut report = example::report();
+        assert!(!words(&report).contains("for the work"));
+        for there in &mut report.environments {
+            there.memory_bytes = Some(64 << 20);
+        }
+        assert!(words(&report).contains(limit), "{}", words(&report));
+        let text = words(&example::kernels());
+        assert!(text.contains("1 GiB memory") && !text.contains("for the work"), "{text}");
+    }
 
     #[test]
     fn a_name_that_is_not_its_file_system_is_explained() {
