@@ -156,7 +156,7 @@ pub(in crate::report) fn caveat(report: &RunReport) -> Option<String> {
     }
     let single = pick::headlines(report, pick::FILESYSTEMS).iter().all(|one| one.estimate.n < 2);
     (single && report.configuration_ids().len() > 1 && !steps(report).is_empty())
-        .then(|| format!("One repetition has no interval, so no ratio here is a verdict; {}", verdict::HOW))
+        .then(|| verdict::lonely(report))
 }
 
 fn figures(report: &RunReport, step: &str) -> Vec<(String, Vec<String>)> {

@@ -37,7 +37,7 @@ fn single(report: &RunReport, all: &[&Comparison], page: &mut Page) {
         vec![one.step.clone(), figure(&one.metric), one.candidate.clone(), ratio]
     };
     page.listed(&["step", "figure", "file\nsystem", "ratio"], told.map(row).collect(), 3, 3);
-    page.line(&format!("One repetition has no interval, so no ratio here is a verdict; {}", verdict::HOW), 0);
+    page.line(&verdict::lonely(report), 0);
 }
 
 /// `ext4 on 6.12 against 6.1, time: faster at small-files; same at list, remove`.
@@ -135,5 +135,14 @@ mod tests {
         let text = written(&report);
         assert!(text.contains("One repetition") && text.contains("By kernel"), "{text}");
         assert!(!text.contains("faster") && !text.contains(" - "), "{text}");
+    }
+
+    #[test]
+    fn no_repetition_is_advised_for_a_word_about_emulated_times() {
+        let mut report = example::emulated();
+        report.cases.retain(|case| case.block == 1);
+        report.comparisons = crate::report::example::compared(&report);
+        let text = written(&report).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains("gives one of space, and never of times") && !text.contains("auto"), "{text}");
     }
 }

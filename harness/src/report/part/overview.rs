@@ -61,9 +61,6 @@ fn in_one_line(rows: &[Vec<String>], configurations: &[&str], page: &Page) -> Ve
 fn lonely(report: &RunReport, page: &mut Page) {
     let pairs = pick::headlines(report, pick::FILESYSTEMS).iter().map(|one| one.estimate.n).max();
     if pairs.map_or_else(|| pick::blocks(report).len() < 2, |pairs| pairs < 2) {
-        page.line(
-            &format!("One repetition has no interval, so no ratio here is a verdict; {}", verdict::HOW),
-            0,
-        );
+        page.line(&verdict::lonely(report), 0);
     }
 }

@@ -3,8 +3,8 @@
 //! The word is the statistics' own: nothing here looks at numbers to find another one.
 
 use super::{Page, UNBROKEN, unbroken};
-use crate::report::human;
-use crate::result::{Estimate, MARGIN, Verdict};
+use crate::report::{human, pick};
+use crate::result::{Estimate, MARGIN, RunReport, Verdict};
 
 /// `×1.62`; `-` where a figure has no ratio.
 pub(in crate::report) fn ratio(estimate: &Estimate) -> String {
@@ -130,7 +130,17 @@ pub(super) fn open(all: &[&Estimate]) -> Option<String> {
 const REACH: u32 = 40;
 
 /// How to get intervals.
-pub(super) const HOW: &str = "--repeat 5 or --repeat auto gives one.";
+const HOW: &str = "--repeat 5 or --repeat auto gives one.";
+
+/// Why no word is beside the ratios of one pair, and what gets one: of some times nothing does.
+pub(super) fn lonely(report: &RunReport) -> String {
+    let how = if pick::untimed(report).is_empty() {
+        HOW
+    } else {
+        "--repeat 5 gives one of space, and never of times."
+    };
+    format!("One repetition has no interval, so no ratio here is a verdict; {how}")
+}
 
 /// The margin, as `5 %`.
 pub(in crate::report) fn margin() -> String {
