@@ -118,13 +118,10 @@ fn root_lack(uid: u32, uid_map: &str, status: &str) -> Lack {
     }
     if !is_identity(uid_map) {
         let text = "root only inside a user namespace, which may not use loop devices";
-        return Some((
-            text.into(),
-            "use a rootful container with --privileged, or run in a virtual machine".into(),
-        ));
+        return Some((text.into(), "use a rootful container with --privileged".into()));
     }
     let text = "root without CAP_SYS_ADMIN, which mounts need";
-    let next = "start the container with --privileged, or run in a virtual machine";
+    let next = "start the container with --privileged";
     (!has_sys_admin(status)).then(|| (text.into(), next.into()))
 }
 

@@ -55,7 +55,9 @@ fn packages(wanted: &Wanted) -> BTreeSet<&'static str> {
 fn checks(wanted: &Wanted) -> Vec<Check> {
     let machine = [("root", Requirement::Root), ("loop devices", Requirement::Loop)];
     let machine = machine.into_iter().map(|(name, requirement)| check(name.into(), &[requirement]));
-    let machine: Vec<_> = machine.collect();
+    let (qemu, kernel) = (parts::qemu(), parts::host_kernel());
+    let can_boot = qemu.is_ok() && kernel.is_ok();
+    let machine: Vec<_> = machine.map(|check| or_in_a_guest(check, can_boot)).collect();
     // Where a suite says what is needed, an image has a size.
     let of_a_suite = wanted.image.is_some();
     let filesystems = wanted.filesystems.iter().flat_map(|row| match row.common || of_a_suite {
@@ -63,9 +65,16 @@ fn checks(wanted: &Wanted) -> Vec<Check> {
         false => vec![optional(row)],
     });
     let store = store::checks(&wanted.store, wanted.image);
-    let machines = [("virtual machine: QEMU", parts::qemu()), ("--kernel host", parts::host_kernel())];
+    let machines = [("virtual machine: QEMU", qemu), ("--kernel host", kernel)];
     let machines = machines.into_iter().map(|(name, found)| information(name, found));
     machine.into_iter().chain(filesystems).chain(store).chain(machines).collect()
+}
+
+/// What only this machine needs: a run does without where it can boot a kernel in its place.
+fn or_in_a_guest(check: Check, can_boot: bool) -> Check {
+    let way = if can_boot { "a virtual machine is used" } else { "run --kernel PATH, in a virtual machine" };
+    let next = check.next.map(|next| format!("{next}; without it, {way}"));
+    Check { good: check.good || can_boot, next, ..check }
 }
 
 fn each_requirement(row: &FilesystemRow) -> Vec<Check> {
@@ -147,6 +156,24 @@ mod tests {
         let check = optional(&FilesystemRow { name: "oldfs", common: false, requirements, missing });
         assert!(check.good && check.next.is_some_and(|next| next.contains("--backend vm")));
         assert_eq!(check.found, "oldfs left Linux in 6.13; kernel 6.18.44 has none");
+    }
+
+    #[test]
+    fn without_root_a_machine_that_can_boot_a_kernel_is_not_faulty() {
+        let root = |good: bool| Check {
+            name: "root".into(),
+            found: "uid 7".into(),
+            good,
+            next: (!good).then(|| "sudo".to_owned()),
+        };
+        let told = |good, can_boot| {
+            let check = or_in_a_guest(root(good), can_boot);
+            (check.good, check.next)
+        };
+        assert_eq!(told(false, true), (true, Some("sudo; without it, a virtual machine is used".into())));
+        let (good, next) = told(false, false);
+        assert!(!good && next.is_some_and(|next| next.contains("--kernel PATH")));
+        assert_eq!(told(true, false), (true, None));
     }
 
     #[test]
