@@ -161,7 +161,7 @@ mod tests {
             missing,
         };
         let told = "not here: oldfs left Linux in 6.13; kernel 6.18.44 has none; with --backend vm: a kernel of \
-                    Linux 2.4 or later, before 6.13";
+                    Linux 5.8 or later, before 6.13";
         assert_eq!(filesystem(row(vec![missing])).1, told);
         let tool = Missing {
             requirement: Requirement::Tool { program: "mkfs.oldfs", package: "oldfs-tools" },

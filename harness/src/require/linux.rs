@@ -71,9 +71,13 @@ impl LinuxVersions {
     }
 }
 
+/// The first that this program runs on, here and in a guest.
+const OLDEST: (u32, u32) = (5, 8);
+
+/// Those that can be booted to have it.
 impl fmt::Display for LinuxVersions {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let (major, minor) = self.since;
+        let (major, minor) = self.since.max(OLDEST);
         write!(f, "Linux {major}.{minor} or later")?;
         match self.gone {
             Some((major, minor)) => write!(f, ", before {major}.{minor}"),
@@ -143,7 +147,7 @@ mod tests {
 
     #[test]
     fn the_versions_are_told_in_words() {
-        assert_eq!(LinuxVersions::since(3, 8).to_string(), "Linux 3.8 or later");
-        assert_eq!(UNTIL_6_12.to_string(), "Linux 2.4 or later, before 6.13");
+        assert_eq!(LinuxVersions::since(6, 7).to_string(), "Linux 6.7 or later");
+        assert_eq!(UNTIL_6_12.to_string(), "Linux 5.8 or later, before 6.13");
     }
 }
