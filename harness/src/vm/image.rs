@@ -59,9 +59,9 @@ pub(super) fn unreadable(path: &Path, error: std::io::Error) -> Error {
             "sudo install -m 644 {} COPY, and name COPY with --kernel",
             crate::command::quoted(&path.to_string_lossy())
         )),
-        ErrorKind::NotFound => {
-            told.of_kind(crate::error::Kind::Usage).next("--kernel PATH, or --kernel host")
-        }
+        ErrorKind::NotFound => told
+            .of_kind(crate::error::Kind::Usage)
+            .next("see `ls /boot/vmlinuz-*`; or get one: apt-get download linux-image-..."),
         _ => told,
     }
 }
