@@ -21,12 +21,12 @@ pub use verify::VerifyArguments;
 
 use shared::WHAT;
 
-/// Compare Linux file systems on loop devices.
+/// Compare Linux file systems, on this kernel or on another.
 ///
-/// Makes image files, attaches them as loop devices, formats each with
-/// another file system at the same block size, runs the work, measures it,
-/// verifies every byte and leaves nothing behind. Needs root; touches no
-/// device, mount or file that it did not make.
+/// Formats an image with each file system at the same block size, runs the
+/// work, measures it, verifies every byte and leaves nothing behind: on loop
+/// devices as root, or in a virtual machine, which needs no root. Touches no
+/// device, mount or file that it did not make, but the disk of --device.
 #[derive(Debug, Parser)]
 #[command(name = "fsduel", version, term_width = 80, propagate_version = false)]
 #[command(arg_required_else_help = true)]
@@ -42,6 +42,8 @@ Examples:
   fsduel doctor                  does this machine have what it takes?
   sudo fsduel run                the suite `quick`, in a minute or two
   sudo fsduel run smoke --fs ext4,xfs --json run.json
+  fsduel run smoke --kernel linux-6.12.deb
+                                 on another kernel, without root
   fsduel run --dry-run           what would be done, and what it costs
   fsduel postmark mail.pmrc      a configuration of PostMark, without root
   fsduel report run.json         the table again, without root

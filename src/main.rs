@@ -1,4 +1,4 @@
-//! fsduel compares Linux file systems on loop devices.
+//! fsduel compares Linux file systems, on loop devices or in virtual machines.
 //!
 //! Standard output is the result, standard error is everything else.
 
