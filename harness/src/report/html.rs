@@ -110,10 +110,19 @@ fn about(report: &RunReport) -> Vec<String> {
         format!("{}{scale}", suite.name),
         report.configuration_ids().join(", "),
         if blocks > 1 { format!("{blocks} blocks") } else { String::new() },
-        if manifest.kernel.is_empty() { String::new() } else { format!("Linux {}", manifest.kernel) },
+        Some(kernels(report))
+            .filter(|all| !all.is_empty())
+            .map_or_else(String::new, |all| format!("Linux {all}")),
         day.to_owned(),
     ];
     all.into_iter().filter(|text| !text.is_empty()).collect()
+}
+
+/// Those that mounted the file systems: in virtual machines, none of them is this machine's.
+fn kernels(report: &RunReport) -> String {
+    let mut all: Vec<&str> = report.environments.iter().map(|there| there.kernel.as_str()).collect();
+    all.dedup();
+    if all.is_empty() { report.manifest.kernel.clone() } else { all.join(", ") }
 }
 
 const fn tone(tone: Tone) -> &'static str {

@@ -333,3 +333,13 @@ fn an_emulated_processor_is_told_beside_the_answer_and_takes_its_words() {
     let kernels = page(&example::kernels());
     assert!(kernels.contains("ext4 on 6.12 against 6.1 faster") && !kernels.contains("emulated"));
 }
+
+#[test]
+fn below_the_title_are_the_kernels_that_had_the_file_systems() {
+    let report = example::kernels();
+    let told = about(&report);
+    assert!(told.contains(&"Linux 6.1.0-51-amd64, 6.12.95+deb13-amd64".to_owned()), "{told:?}");
+    assert!(!told.iter().any(|text| text.contains(&report.manifest.kernel)), "{told:?}");
+    let here = RunReport { environments: vec![], ..example::report() };
+    assert!(about(&here).contains(&format!("Linux {}", here.manifest.kernel)));
+}
