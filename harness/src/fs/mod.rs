@@ -151,6 +151,11 @@ pub trait Filesystem: Sync {
     fn late_work(&self) -> &'static [&'static str] {
         &[]
     }
+    /// What a mount reads of the device, beyond superblocks and bitmaps, into a cache that no step
+    /// reads from: a journal or a log. `ledger` tells what was made.
+    fn read_by_mount(&self, _ledger: &BTreeMap<String, Value>) -> Bytes {
+        Bytes(0)
+    }
     /// Whether `mkfs` takes the UUID. Where it does not, the tool draws a random one, which nobody
     /// is told.
     fn takes_uuid(&self) -> bool {
@@ -220,6 +225,11 @@ fn limit_on_demand(errno: Errno, now: &StatFs, why: &str) -> (Which, String) {
         true => (Which::Inodes, out_of_inodes(now, why)),
         false => (Which::Space, out_of_space(now)),
     })
+}
+
+/// A size of the ledger; 0 where the tools did not tell it.
+fn bytes_of(ledger: &BTreeMap<String, Value>, name: &str) -> Bytes {
+    Bytes(ledger.get(name).and_then(Value::as_u64).unwrap_or_default())
 }
 
 /// `statfs` in a sentence about space.

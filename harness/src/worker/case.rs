@@ -73,8 +73,8 @@ impl Case<'_> {
         log: &mut KernelLog,
         watch: &StoreWatch,
     ) -> Result<()> {
-        let cold = Cold::new(self.spec)?;
         self.make(filesystem, scratch)?;
+        let cold = Cold::new(self.spec, filesystem.read_by_mount(&self.result.ledger))?;
         self.mount(filesystem, scratch, &cold)?;
         if self.spec.quiet {
             self.tell.phase(QUIET);
