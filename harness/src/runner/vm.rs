@@ -8,7 +8,6 @@
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsFd, AsRawFd};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
@@ -23,7 +22,6 @@ use crate::sys::clock::monotonic_s;
 use crate::sys::proc::is_stopped;
 use crate::sys::processors;
 use crate::sys::spawn::{WorkerExit, WorkerProcess, spawn_machine};
-use crate::sys::statfs::statfs;
 use crate::units::{Bytes, duration_text};
 use crate::vm::{self, Accelerator, Death, Kernel, Machine, Qemu};
 use crate::worker::kept;
@@ -40,8 +38,6 @@ const BOOT: Duration = Duration::from_secs(180);
 const SILENCE: Duration = Duration::from_secs(180);
 /// KVM shows a sign of life within a second, or never.
 const TRIAL: Duration = Duration::from_secs(10);
-/// With less than this free, a store counts as full: file systems keep a little for themselves.
-const FULL: Bytes = Bytes::mib(1);
 
 /// Boots a kernel for each case.
 #[derive(Clone, Debug)]
@@ -191,7 +187,7 @@ impl Backend for Vm {
         let (_, worker) = self.spawn(&initramfs.file, Some((&image, disk)))?;
         let guest = CaseSpec { store: Store::Disk(vm::DISK.into()), memory: None, ..spec.clone() };
         let as_asked = direct || spec.direct_io == DirectIo::Off;
-        let place = Guest::new(image, store, self.memory, as_asked, worker.pid);
+        let place = Guest::new(image, self.memory, as_asked, worker.pid);
         Ok(Started { doing: "boot", worker, spec: guest, counters: None, place: Box::new(place) })
     }
 }
@@ -216,7 +212,6 @@ fn goes_round_the_cache(image: &Image, asked: DirectIo) -> Result<bool> {
 /// A guest that works on a case.
 struct Guest {
     image: Image,
-    store: Option<PathBuf>,
     memory: Bytes,
     /// As it was asked for; else the host's cache is below the disk.
     as_asked: bool,
@@ -250,10 +245,9 @@ impl Clocks {
 }
 
 impl Guest {
-    fn new(image: Image, store: Option<PathBuf>, memory: Bytes, as_asked: bool, machine: i32) -> Self {
+    fn new(image: Image, memory: Bytes, as_asked: bool, machine: i32) -> Self {
         Self {
             image,
-            store,
             memory,
             as_asked,
             heard: Instant::now(),
@@ -278,21 +272,13 @@ impl Guest {
     /// nothing: an emulated one goes on with the time that it is then.
     fn glance(&mut self) {
         self.was_stopped |= is_stopped(self.machine);
-        if self.store.is_some() && statfs(&self.image).is_ok_and(|now| now.free < FULL) {
-            self.was_full = true;
-        }
+        self.was_full |= self.image.lacks_room();
     }
 
     /// Why nothing of the case means anything.
     fn invalid(&self) -> Option<Error> {
         if self.was_full {
-            let place = self.store.as_ref().map_or("memory".into(), |store| store.display().to_string());
-            return Some(
-                Error::environment(format!(
-                    "use what was measured: {place} ran out of space under the disk of the guest"
-                ))
-                .next("free space there, choose another place with --store, or a smaller --size"),
-            );
+            return Some(self.image.out_of_space("the store has no space left"));
         }
         const GO_ON: &str = "do not stop or suspend this machine or QEMU meanwhile";
         if self.was_stopped {

@@ -48,7 +48,7 @@ impl Case<'_> {
         let mut log = KernelLog::begin(log_word(&self.spec.store));
         self.tell.phase("attach");
         let mut scratch = Scratch::attach(&scratch_spec(self.spec)?)?;
-        let watch = StoreWatch::new(store_folder(&self.spec.store), self.spec.preallocate);
+        let watch = StoreWatch::default();
         let worked = self
             .work(filesystem, &mut scratch, &mut log, &watch)
             .map_err(|error| watch.blame(error, &scratch, &mut log));
