@@ -59,6 +59,7 @@ fn too_little() {
     assert_eq!(case.status, Status::Invalid);
     assert!(case.steps.is_empty() && case.metrics.0.is_empty(), "no number is stored");
     let reason = case.reason.as_ref().unwrap();
+    assert_eq!(reason.code, "out_of_memory", "as in a virtual machine");
     assert!(reason.text.contains("--memory 4 MiB") && reason.next.is_some(), "{}", told(&output));
     lab.assert_nothing_is_left();
 }

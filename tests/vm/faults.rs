@@ -51,7 +51,7 @@ fn out_of_memory() {
     let with = |memory: &str| {
         let output =
             in_guest(&lab, "6.12", &["--fs", "ext4", "--json", "-", "--memory", memory]).output().unwrap();
-        assert_exits(&output, 1);
+        assert_exits(&output, 7);
         reason(&output)
     };
     let (_, code, text) = with("64M");

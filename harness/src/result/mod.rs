@@ -273,7 +273,4 @@ pub struct Environment {
     /// Memory there, where it is not all of the machine's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
-    /// Processors there, where it has not all of the machine's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cpus_count: Option<u32>,
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::case::CaseSpec;
 use crate::error::Result;
-use crate::result::{CaseResult, Metrics, Reason, Status};
+use crate::result::{CaseResult, Reason, Status};
 use crate::scratch::Tag;
 use crate::sys::cgroup::{self, MemoryGroup};
 use crate::sys::spawn::WorkerProcess;
@@ -75,7 +75,7 @@ impl Limited {
             self.limit
         );
         let next = Some("allow more with --memory".into());
-        Some((Status::Invalid, Reason { code: Reason::ENVIRONMENT.into(), text, next }))
+        Some((Status::Invalid, Reason { code: Reason::OUT_OF_MEMORY.into(), text, next }))
     }
 
     /// The worker is gone: see whether the limit was too small for what it started, and remove it.
@@ -84,8 +84,6 @@ impl Limited {
             && let Some((status, reason)) = self.too_small()
         {
             (case.status, case.reason) = (status, Some(reason));
-            case.steps.clear();
-            case.metrics = Metrics::default();
         }
         if let Err(error) = self.group.remove() {
             case.verify.details.push(error.to_string());

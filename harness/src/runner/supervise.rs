@@ -13,11 +13,11 @@ use nix::sys::signal::Signal;
 use crate::case::{CaseSpec, Event, QUIET};
 use crate::error::{Cannot, Error, Result};
 use crate::lines::Lines;
-use crate::result::{CaseResult, Reason, Status, StepResult};
+use crate::result::{CaseResult, Metrics, Reason, Status, StepResult};
 use crate::sys::counters::{Counters, Done};
 use crate::sys::signal;
 use crate::sys::spawn::{WorkerExit, WorkerProcess};
-use crate::worker::kept;
+use crate::worker::{kept, status_of};
 
 use super::RunEvent;
 use super::backend::{self, Backend, Place, Started};
@@ -50,6 +50,11 @@ pub(super) fn supervise(
     }
     if let Some(place) = &mut place {
         place.finish(spec, &mut case);
+    }
+    if case.status == Status::Invalid {
+        // No number of an invalid case is shown, so none is stored.
+        case.steps.clear();
+        case.metrics = Metrics::default();
     }
     if let Err(error) = kept::complete(spec, &mut case, &watch.said.kept) {
         case.verify.details.push(error.to_string());
@@ -269,7 +274,7 @@ fn lost(
         (Some(reason), ..) => (Status::Error, reason),
         (None, Ok(exit), Some(place)) => place.lost(exit, &watch.clock.at(), &watch.said.kept),
         (None, Ok(exit), None) => backend::died(exit, &watch.clock.at()),
-        (None, Err(error), _) => (Status::Error, Reason::from(&error)),
+        (None, Err(error), _) => (status_of(&error), Reason::from(&error)),
     };
     case.status = if watch.clock.stopped.is_some() { Status::Stopped } else { status };
     case.reason = Some(reason);
@@ -355,9 +360,16 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_could_not_start_is_an_error() {
-        let case = lost(&spec(), &mut Watch::new(Clock::new(None, 0)), None, Err(Error::new("start")));
-        assert_eq!(case.status, Status::Error);
+    fn what_kept_a_worker_from_its_start_is_told_as_if_the_worker_had_met_it() {
+        for (error, status) in [
+            (Error::new("start"), Status::Error),
+            (Error::environment("use direct I/O"), Status::Invalid),
+            (Error::stopped("wait until the disk is quiet"), Status::Stopped),
+            (Error::usage("use a disk"), Status::NotRun),
+        ] {
+            let case = lost(&spec(), &mut Watch::new(Clock::new(None, 0)), None, Err(error));
+            assert_eq!(case.status, status, "{:?}", case.reason);
+        }
     }
 
     #[test]

@@ -7,9 +7,10 @@ use std::fs::{File, OpenOptions};
 use std::io::copy;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
+use nix::unistd::geteuid;
 use rustix::fs::{
     AtFlags, CWD, FallocateFlags, IFlags, MemfdFlags, SeekFrom, fallocate, fstat, ftruncate, ioctl_getflags,
     ioctl_setflags, linkat, memfd_create, seek,
@@ -18,7 +19,11 @@ use rustix::fs::{
 use super::store::{StoreKind, store_info};
 use crate::error::{Cannot, Error, Result};
 use crate::sys::errno;
+use crate::sys::statfs::statfs;
 use crate::units::Bytes;
+
+/// With less than this free, a store counts as full: file systems keep a little for themselves.
+const FULL: Bytes = Bytes::mib(1);
 
 /// A file without a name.
 #[derive(Debug)]
@@ -26,6 +31,10 @@ pub struct Image {
     file: File,
     size: Bytes,
     inode: u64,
+    /// Where it is, unless in memory.
+    folder: Option<PathBuf>,
+    /// The store has given it all that it can need.
+    preallocated: bool,
 }
 
 impl Image {
@@ -54,7 +63,8 @@ impl Image {
         }
         resize(&file, size, preallocate).map_err(|errno| size_error(folder, size, errno))?;
         let inode = file.metadata().cannot(|| "look at the image".into())?.ino();
-        Ok(Self { file, size, inode })
+        let folder = folder.map(Path::to_owned);
+        Ok(Self { file, size, inode, folder, preallocated: preallocate })
     }
 
     /// Its size, which is that of the device.
@@ -77,6 +87,41 @@ impl Image {
     pub fn allocated(&self) -> Result<Bytes> {
         let stat = self.file.metadata().cannot(|| "look at the image".into())?;
         Ok(Bytes(stat.blocks() * 512))
+    }
+
+    /// Whether the store has no room for what it has not given to the image yet. Others fill a store,
+    /// too, and free it again, so one look proves nothing.
+    #[must_use]
+    pub fn lacks_room(&self) -> bool {
+        let sparse = self.folder.is_some() && !self.preallocated;
+        // What file systems keep back is for root.
+        let root = geteuid().is_root();
+        sparse && statfs(self).is_ok_and(|store| if root { store.free } else { store.available } < FULL)
+    }
+
+    /// That the store was full, as `sign` tells: an error of the environment.
+    #[must_use]
+    pub fn out_of_space(&self, sign: &str) -> Error {
+        let place = self.folder.as_ref().map_or("memory".into(), |folder| folder.display().to_string());
+        let (size, got) = (self.size, self.allocated().unwrap_or_default());
+        Error::environment(format!(
+            "use what was measured: {place} ran out of space under the image ({sign}; the image of {size} got {got})"
+        ))
+        .next("free space there, choose another place with --store, or a smaller --size")
+    }
+
+    /// Whether `got` of the store is as much as was `written`: zeros that read back as zeros prove
+    /// nothing where the store has dropped them.
+    ///
+    /// # Errors
+    ///
+    /// It is not: an error of the environment.
+    pub fn holds(got: Bytes, written: Bytes) -> Result<()> {
+        if got >= written {
+            return Ok(());
+        }
+        let doing = format!("use what was measured: {written} were written, and the image has only {got}");
+        Err(Error::environment(doing).next("a --store that does not compress, or --set pattern=random"))
     }
 
     /// Drop what the host has cached of the image, which matters without direct I/O: the whole

@@ -76,7 +76,7 @@ impl Death<'_> {
         let text =
             format!("the guest ran out of its {} of memory, at {}{}", self.memory, self.at, self.last());
         let next = format!("more than --memory {}", self.memory.typed());
-        (Status::Error, reason(Reason::OUT_OF_MEMORY, text, &next))
+        (Status::Invalid, reason(Reason::OUT_OF_MEMORY, text, &next))
     }
 
     /// The end of the console, in one sentence.
@@ -141,7 +141,7 @@ mod tests {
             "[    1.2] Initramfs unpacking failed: write error\n",
         ] {
             let (status, reason) = death(console, true, Some("killed by SIGKILL")).explain();
-            assert_eq!((status, reason.code.as_str()), (Status::Error, Reason::OUT_OF_MEMORY));
+            assert_eq!((status, reason.code.as_str()), (Status::Invalid, Reason::OUT_OF_MEMORY));
             assert_eq!(reason.next.as_deref(), Some("more than --memory 1GiB"));
         }
     }

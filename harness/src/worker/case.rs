@@ -48,7 +48,7 @@ impl Case<'_> {
         let mut log = KernelLog::begin(log_word(&self.spec.store));
         self.tell.phase("attach");
         let mut scratch = Scratch::attach(&scratch_spec(self.spec)?)?;
-        let watch = StoreWatch::new(store_folder(&self.spec.store), self.spec.preallocate);
+        let watch = StoreWatch::default();
         let worked = self
             .work(filesystem, &mut scratch, &mut log, &watch)
             .map_err(|error| watch.blame(error, &scratch, &mut log));
@@ -79,9 +79,9 @@ impl Case<'_> {
         if self.spec.quiet {
             self.tell.phase(QUIET);
             let store = store_folder(&self.spec.store);
-            self.result.quiet = Some(quiet::wait(scratch.device().name(), store.as_deref())?);
+            self.result.quiet = Some(quiet::wait(Some(scratch.device().name()), store.as_deref())?);
         }
-        let sequence = self.sequence(filesystem)?;
+        let sequence = sequence(self.spec, filesystem)?;
         let bench = Bench {
             spec: self.spec,
             filesystem,
@@ -99,12 +99,6 @@ impl Case<'_> {
         scratch.go_cold()?;
         self.check(filesystem, scratch)?;
         watch.check(scratch, log)
-    }
-
-    fn sequence(&self, filesystem: &dyn Filesystem) -> Result<Vec<Arc<dyn Workload>>> {
-        let compressing = filesystem.compresses(&mount_options(self.spec, filesystem));
-        workload::sequence(&self.spec.steps, block_size(self.spec), self.spec.image_size, compressing)
-            .map_err(|(_, error)| error)
     }
 
     fn make(&mut self, filesystem: &dyn Filesystem, scratch: &Scratch) -> Result<()> {
@@ -255,6 +249,13 @@ fn run_steps(mut bench: Bench, sequence: &[Arc<dyn Workload>], result: &mut Case
         }
     }
     Ok(())
+}
+
+/// The work of each step on this file system.
+pub(crate) fn sequence(spec: &CaseSpec, filesystem: &dyn Filesystem) -> Result<Vec<Arc<dyn Workload>>> {
+    let compressing = filesystem.compresses(&mount_options(spec, filesystem));
+    workload::sequence(&spec.steps, block_size(spec), spec.image_size, compressing)
+        .map_err(|(_, error)| error)
 }
 
 /// Options of mkfs can win over ours, and a file system with another block size compares nothing.

@@ -13,7 +13,7 @@ mod cold;
 pub(crate) mod kept;
 mod limit;
 mod orphans;
-mod quiet;
+pub(crate) mod quiet;
 mod step;
 mod store;
 mod tell;
@@ -28,6 +28,7 @@ use crate::sys::signal;
 
 use tell::Tell;
 
+pub(crate) use case::sequence;
 pub(crate) use limit::limit_of;
 pub(crate) use step::facts;
 pub(crate) use verdict::{all_of, not_allowed, status_of};

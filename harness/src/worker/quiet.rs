@@ -2,7 +2,8 @@
 //! image that the store frees, tables that a file system fills in while it is idle.
 //!
 //! Only repeated runs wait, since only they promise that a difference is not the neighbour's. A
-//! machine that never rests is measured all the same, and the report says so.
+//! machine that never rests is measured all the same, and the report says so. A virtual machine sees
+//! its disk only; the store below it is waited for before it boots.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -19,13 +20,14 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How often to look.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Wait until the loop device and the store have been still for a second. False if they never were.
+/// Wait until the device of a case and the store have been still for a second. False if they never
+/// were.
 ///
 /// # Errors
 ///
 /// The run is being stopped, or the kernel shows no counters.
-pub(super) fn wait(device: &str, store: Option<&Path>) -> Result<bool> {
-    let mut watched = vec![Counters::of_device(device)];
+pub(crate) fn wait(device: Option<&str>, store: Option<&Path>) -> Result<bool> {
+    let mut watched: Vec<_> = device.into_iter().map(Counters::of_device).collect();
     if let Some(store) = store {
         let folder = std::fs::File::open(store).cannot(|| format!("open {}", store.display()))?;
         rustix::fs::syncfs(&folder).cannot(|| format!("sync {}", store.display()))?;

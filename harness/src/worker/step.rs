@@ -14,7 +14,7 @@ use crate::fs::Filesystem;
 use crate::measure::{Made, Running, Stop, Target};
 use crate::ops::{Op, Reach, Real, Record};
 use crate::result::{Checked, EndedWord, Facts, Limit, Metrics, StepResult, Which};
-use crate::scratch::{Mount, Scratch};
+use crate::scratch::{Image, Mount, Scratch};
 use crate::sys::statfs::statfs;
 use crate::units::{Bytes, Seed};
 use crate::verify::kernel_log::KernelLog;
@@ -127,8 +127,8 @@ impl Bench<'_> {
         self.tell.phase("unmount");
         self.scratch.unmount()?;
         clock.stop(Stop::Unmounted, &target_of(self.scratch, &mount, self.filesystem))?;
-        if workload.fills() && workload.is_dense() {
-            self.watch.holds(self.scratch, Bytes(record.counts.written_bytes))?;
+        if let Some(image) = self.scratch.image().filter(|_| workload.fills() && workload.is_dense()) {
+            Image::holds(image.allocated()?, Bytes(record.counts.written_bytes))?;
         }
         let metrics = clock.finish(&record);
         Ok(Worked { record, limit, metrics })

@@ -45,7 +45,6 @@ fn environment(release: &str) -> Environment {
         timings_comparable: true,
         accelerator: Some("kvm".into()),
         memory_bytes: Some(1 << 30),
-        cpus_count: Some(2),
         ..Environment::default()
     }
 }

@@ -53,11 +53,7 @@ fn kernels(report: &RunReport, page: &mut Page) {
 #[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
 fn place(there: &Environment) -> String {
     let memory = there.memory_bytes.map(|bytes| format!("{} memory", human::size(bytes as f64)));
-    let processors = there.cpus_count.map(|count| match count {
-        1 => "1 processor".to_owned(),
-        count => format!("{count} processors"),
-    });
-    let parts = [Some(there.backend.clone()), there.accelerator.clone(), memory, processors];
+    let parts = [Some(there.backend.clone()), there.accelerator.clone(), memory];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 

@@ -5,43 +5,33 @@
 //! sees no image, so what only the image shows is looked at from here: what it takes of the store,
 //! whether the store is full, whether the guest's clock goes as ours does.
 
+mod guest;
+
 use std::fs::File;
-use std::io::Write;
 use std::os::fd::{AsFd, AsRawFd};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::Signal;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
-use crate::case::{CaseSpec, DirectIo, Event, Store};
+use crate::case::{CaseSpec, DirectIo, Store};
 use crate::error::{Cannot, Error, Result};
 use crate::fs;
-use crate::result::{CaseResult, Environment, Metrics, Reason, Status};
+use crate::result::Environment;
 use crate::scratch::Image;
-use crate::sys::clock::monotonic_s;
-use crate::sys::proc::is_stopped;
 use crate::sys::processors;
 use crate::sys::spawn::{WorkerExit, WorkerProcess, spawn_machine};
-use crate::sys::statfs::statfs;
-use crate::units::{Bytes, duration_text};
-use crate::vm::{self, Accelerator, Death, Kernel, Machine, Qemu};
-use crate::worker::kept;
+use crate::units::Bytes;
+use crate::vm::{self, Accelerator, Kernel, Machine, Qemu};
+use crate::worker::quiet;
 
-use super::backend::{Backend, Place, Started};
+use super::backend::{Backend, Started};
+use guest::{Guest, Heard};
 
 /// The memory of a guest where nobody says.
 pub(super) const MEMORY: Bytes = Bytes::gib(1);
 
-/// From the start of QEMU to the first word of the guest; an emulated processor on a busy machine is
-/// slow.
-const BOOT: Duration = Duration::from_secs(180);
-/// A guest tells each second that it lives.
-const SILENCE: Duration = Duration::from_secs(180);
 /// KVM shows a sign of life within a second, or never.
 const TRIAL: Duration = Duration::from_secs(10);
-/// With less than this free, a store counts as full: file systems keep a little for themselves.
-const FULL: Bytes = Bytes::mib(1);
 
 /// Boots a kernel for each case.
 #[derive(Clone, Debug)]
@@ -185,13 +175,15 @@ impl Backend for Vm {
             _ => None,
         };
         let image = Image::create(store.as_deref(), spec.image_size, spec.preallocate)?;
+        let store = store.filter(|_| spec.quiet);
+        let quiet = store.map(|store| quiet::wait(None, Some(&store))).transpose()?;
         let direct = goes_round_the_cache(&image, spec.direct_io)?;
         let logical_block_size = spec.logical_block_size;
         let disk = vm::Disk { file: image.as_fd().as_raw_fd(), direct, logical_block_size };
         let (_, worker) = self.spawn(&initramfs.file, Some((&image, disk)))?;
         let guest = CaseSpec { store: Store::Disk(vm::DISK.into()), memory: None, ..spec.clone() };
-        let as_asked = direct || spec.direct_io == DirectIo::Off;
-        let place = Guest::new(image, store, self.memory, as_asked, worker.pid);
+        let (machine, heard) = (worker.pid, Heard::nothing());
+        let place = Guest { image, memory: self.memory, direct, quiet, machine, heard };
         Ok(Started { doing: "boot", worker, spec: guest, counters: None, place: Box::new(place) })
     }
 }
@@ -213,193 +205,6 @@ fn goes_round_the_cache(image: &Image, asked: DirectIo) -> Result<bool> {
     }
 }
 
-/// A guest that works on a case.
-struct Guest {
-    image: Image,
-    store: Option<PathBuf>,
-    memory: Bytes,
-    /// As it was asked for; else the host's cache is below the disk.
-    as_asked: bool,
-    /// When it was last heard.
-    heard: Instant,
-    clock: Option<Clocks>,
-    /// What the image took of the store when each step was unmounted.
-    allocated: Vec<(String, Bytes)>,
-    step: String,
-    died: Option<String>,
-    left: Option<(String, String)>,
-    was_full: bool,
-    /// QEMU, and whether a signal made it wait.
-    machine: i32,
-    was_stopped: bool,
-}
-
-/// The guest's clock and ours, at its first word and at its last.
-#[derive(Clone, Copy, Debug)]
-struct Clocks {
-    first: (f64, f64),
-    last: (f64, f64),
-}
-
-impl Clocks {
-    /// How long both say that it took, if they disagree by more than a message may be late.
-    fn disagree(&self) -> Option<(f64, f64)> {
-        let (guest, host) = (self.last.0 - self.first.0, self.last.1 - self.first.1);
-        ((guest - host).abs() > 0.5 + host / 50.0).then_some((guest, host))
-    }
-}
-
-impl Guest {
-    fn new(image: Image, store: Option<PathBuf>, memory: Bytes, as_asked: bool, machine: i32) -> Self {
-        Self {
-            image,
-            store,
-            memory,
-            as_asked,
-            heard: Instant::now(),
-            clock: None,
-            allocated: vec![],
-            step: String::new(),
-            died: None,
-            left: None,
-            was_full: false,
-            machine,
-            was_stopped: false,
-        }
-    }
-
-    fn hear_clock(&mut self, guest_s: f64) {
-        let now = (guest_s, monotonic_s());
-        let first = self.clock.map_or(now, |clock| clock.first);
-        self.clock = Some(Clocks { first, last: now });
-    }
-
-    /// Others fill a store, too, and free it again. Of a machine that was stopped the clocks may tell
-    /// nothing: an emulated one goes on with the time that it is then.
-    fn glance(&mut self) {
-        self.was_stopped |= is_stopped(self.machine);
-        if self.store.is_some() && statfs(&self.image).is_ok_and(|now| now.free < FULL) {
-            self.was_full = true;
-        }
-    }
-
-    /// Why nothing of the case means anything.
-    fn invalid(&self) -> Option<Error> {
-        if self.was_full {
-            let place = self.store.as_ref().map_or("memory".into(), |store| store.display().to_string());
-            return Some(
-                Error::environment(format!(
-                    "use what was measured: {place} ran out of space under the disk of the guest"
-                ))
-                .next("free space there, choose another place with --store, or a smaller --size"),
-            );
-        }
-        const GO_ON: &str = "do not stop or suspend this machine or QEMU meanwhile";
-        if self.was_stopped {
-            return Some(
-                Error::environment("use what was measured: QEMU was stopped by a signal meanwhile")
-                    .next(GO_ON),
-            );
-        }
-        let (guest, host) = self.clock?.disagree()?;
-        Some(
-            Error::environment(format!(
-                "use what was measured: the guest's clock went {guest:.2} s while this machine's went {host:.2} s"
-            ))
-            .next(GO_ON),
-        )
-    }
-
-    fn keep(&self, spec: &CaseSpec, case: &mut CaseResult) -> Result<()> {
-        if !kept::is_wanted(spec.keep, case.status == Status::Passed) {
-            return Ok(());
-        }
-        let tag = crate::scratch::Tag::of_this_process(&spec.run_id)?.to_string();
-        let Some(folder) = kept::Folder::make(spec, &tag)? else { return Ok(()) };
-        case.kept = Some(folder.path().display().to_string());
-        folder.image(&self.image)?;
-        let (fsck, kernel_log) = self.left.clone().unwrap_or_default();
-        folder.text("fsck.txt", &fsck)?;
-        folder.text("kernel.log", &kernel_log)
-    }
-}
-
-impl Place for Guest {
-    fn stop(&mut self, worker: &mut WorkerProcess) -> Result<()> {
-        // One that is not up does not listen, and has nothing to lose.
-        match self.clock {
-            None => worker.signal(Signal::SIGKILL),
-            Some(_) => worker.input.write_all(b"stop\n").cannot(|| "ask the guest to stop".into()),
-        }
-    }
-
-    fn speaks(&self) -> bool {
-        false
-    }
-
-    fn note(&mut self, event: &Event) {
-        self.heard = Instant::now();
-        match event {
-            Event::Up { clock_s, kernel } => {
-                log::debug!("the guest is up: Linux {kernel}");
-                self.hear_clock(*clock_s);
-            }
-            Event::Done { clock_s, .. } => self.hear_clock(*clock_s),
-            Event::StepBegun { step, .. } => self.step.clone_from(step),
-            // The first thing after the third stop.
-            Event::Phase { phase } if phase == crate::case::READ_BACK => {
-                if let Ok(bytes) = self.image.allocated() {
-                    self.allocated.push((self.step.clone(), bytes));
-                }
-            }
-            Event::Died { exit } => self.died = Some(exit.clone()),
-            Event::Left { fsck, kernel_log } => self.left = Some((fsck.clone(), kernel_log.clone())),
-            _ => {}
-        }
-    }
-
-    fn look(&mut self, now: Instant) -> Option<Reason> {
-        self.glance();
-        let (limit, what) = match self.clock {
-            None => (BOOT, "come up"),
-            Some(_) => (SILENCE, "give a sign of life"),
-        };
-        (now.saturating_duration_since(self.heard) > limit).then(|| Reason {
-            code: Reason::GUEST_HUNG.into(),
-            text: format!("the guest did not {what} within {}", duration_text(limit)),
-            next: Some("another --kernel; or a machine with less to do".into()),
-        })
-    }
-
-    fn lost(&self, exit: WorkerExit, at: &str, said: &str) -> (Status, Reason) {
-        let (came_up, worker) = (self.clock.is_some(), self.died.as_deref());
-        Death { exit, console: said, at, came_up, worker, memory: self.memory }.explain()
-    }
-
-    fn finish(&mut self, spec: &CaseSpec, case: &mut CaseResult) {
-        self.glance();
-        if let Some(error) = self.invalid()
-            && !matches!(case.status, Status::Stopped | Status::NotRun)
-        {
-            (case.status, case.reason) = (Status::Invalid, Some(Reason::from(&error)));
-            case.steps.clear();
-            case.metrics = Metrics::default();
-        }
-        for step in &mut case.steps {
-            if let Some((_, bytes)) = self.allocated.iter().find(|(name, _)| *name == step.name) {
-                step.metrics.set("image_allocated_bytes", bytes.as_f64());
-            }
-        }
-        if !self.as_asked {
-            let detail = "the store refuses direct I/O: the host's page cache is below the disk of the guest";
-            case.verify.details.push(detail.into());
-        }
-        if let Err(error) = self.keep(spec, case) {
-            case.verify.details.push(error.to_string());
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -410,15 +215,5 @@ mod tests {
         for wrong in ["", "debug init=/bin/sh", "debug\n-- x", "fsduel=debug,info"] {
             assert_eq!(log_option(Some(wrong)), None, "{wrong}");
         }
-    }
-
-    #[test]
-    fn clocks_may_differ_by_what_a_message_takes_and_no_more() {
-        let clocks =
-            |guest: f64, host: f64| Clocks { first: (5.0, 100.0), last: (5.0 + guest, 100.0 + host) };
-        assert_eq!(clocks(10.0, 10.6).disagree(), None);
-        assert_eq!(clocks(600.0, 605.0).disagree(), None);
-        assert!(clocks(10.0, 20.0).disagree().is_some());
-        assert!(clocks(20.0, 10.0).disagree().is_some());
     }
 }
