@@ -47,6 +47,9 @@ pub(in crate::report) fn again(report: &RunReport, page: &mut Page) {
     if let Some(command) = command(report) {
         page.title("Run it again");
         page.command(command);
+        if report.manifest.store.is_disk() && !command.split(' ').any(|word| word == "--wipe") {
+            page.line("The disk has a file system now: --wipe allows to overwrite it.", 0);
+        }
     }
 }
 
@@ -139,5 +142,20 @@ mod tests {
         assert_eq!(told(&[6, 0, 2, 4, 5]), "blocks 0, 2, 4 to 6");
         assert_eq!(told(&[1, 2]), "blocks 1, 2");
         assert_eq!(told(&[3]), "block 3");
+    }
+
+    #[test]
+    fn who_repeats_a_run_on_a_disk_is_told_what_it_takes() {
+        use crate::report::{example, part::tests::text};
+        let told = |command: &str| {
+            let mut report = example::report();
+            report.manifest.store.filesystem = crate::result::StoreInfo::DISK.into();
+            report.suite.resolved = serde_json::json!({ "command": command });
+            let mut page = Page::new(100);
+            again(&report, &mut page);
+            text(&page).contains("--wipe allows")
+        };
+        assert!(told("fsduel run smoke --device /dev/vdb --destroy-data /dev/vdb"));
+        assert!(!told("fsduel run smoke --device /dev/vdb --destroy-data /dev/vdb --wipe"));
     }
 }

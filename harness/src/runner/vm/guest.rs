@@ -40,7 +40,7 @@ pub(super) struct Guest {
 /// What was heard and seen of it.
 pub(super) struct Heard {
     at: Instant,
-    clock: Option<Clocks>,
+    clock: Clocks,
     /// What the image took of the store when each step was unmounted.
     allocated: Vec<(String, Bytes)>,
     step: String,
@@ -57,7 +57,7 @@ impl Heard {
     pub(super) fn nothing() -> Self {
         Self {
             at: Instant::now(),
-            clock: None,
+            clock: Clocks::default(),
             allocated: vec![],
             step: String::new(),
             died: None,
@@ -67,24 +67,29 @@ impl Heard {
         }
     }
 
-    fn clock(&mut self, guest_s: f64) {
-        let now = (guest_s, monotonic_s());
-        let first = self.clock.map_or(now, |clock| clock.first);
-        self.clock = Some(Clocks { first, last: now });
+    fn is_up(&self) -> bool {
+        !self.clock.0.is_empty()
     }
 }
 
-/// The guest's clock and ours, at its first word and at its last.
-#[derive(Clone, Copy, Debug)]
-struct Clocks {
-    first: (f64, f64),
-    last: (f64, f64),
-}
+/// The guest's clock and ours at each of its words.
+#[derive(Clone, Debug, Default)]
+struct Clocks(Vec<(f64, f64)>);
 
 impl Clocks {
-    /// How long both say that it took, if they disagree by more than a message may be late.
+    fn hear(&mut self, guest_s: f64) {
+        self.0.push((guest_s, monotonic_s()));
+    }
+
+    /// How long both say that it took, if they disagree by more than a message may be late. Of the
+    /// first third and of the last the message that was least late counts.
     fn disagree(&self) -> Option<(f64, f64)> {
-        let (guest, host) = (self.last.0 - self.first.0, self.last.1 - self.first.1);
+        let third = self.0.len().div_ceil(3);
+        let least_late = |some: &[(f64, f64)]| {
+            some.iter().copied().min_by(|one, other| (one.1 - one.0).total_cmp(&(other.1 - other.0)))
+        };
+        let (first, last) = (least_late(self.0.get(..third)?)?, least_late(&self.0[self.0.len() - third..])?);
+        let (guest, host) = (last.0 - first.0, last.1 - first.1);
         ((guest - host).abs() > 0.5 + host / 50.0).then_some((guest, host))
     }
 }
@@ -113,7 +118,7 @@ impl Guest {
             return Err(Error::environment("use what was measured: QEMU was stopped by a signal meanwhile")
                 .next(GO_ON));
         }
-        match self.heard.clock.and_then(|clock| clock.disagree()) {
+        match self.heard.clock.disagree() {
             None => Ok(()),
             Some((guest, host)) => Err(Error::environment(format!(
                 "use what was measured: the guest's clock went {guest:.2} s while this machine's went {host:.2} s"
@@ -155,9 +160,9 @@ impl Guest {
 impl Place for Guest {
     fn stop(&mut self, worker: &mut WorkerProcess) -> Result<()> {
         // One that is not up does not listen, and has nothing to lose.
-        match self.heard.clock {
-            None => worker.signal(Signal::SIGKILL),
-            Some(_) => worker.input.write_all(b"stop\n").cannot(|| "ask the guest to stop".into()),
+        match self.heard.is_up() {
+            false => worker.signal(Signal::SIGKILL),
+            true => worker.input.write_all(b"stop\n").cannot(|| "ask the guest to stop".into()),
         }
     }
 
@@ -170,9 +175,9 @@ impl Place for Guest {
         match event {
             Event::Up { clock_s, kernel } => {
                 log::debug!("the guest is up: Linux {kernel}");
-                self.heard.clock(*clock_s);
+                self.heard.clock.hear(*clock_s);
             }
-            Event::Done { clock_s, .. } => self.heard.clock(*clock_s),
+            Event::Done { clock_s, .. } => self.heard.clock.hear(*clock_s),
             Event::StepBegun { step, .. } => self.heard.step.clone_from(step),
             // The first thing after the third stop.
             Event::Phase { phase } if phase == crate::case::READ_BACK => {
@@ -188,9 +193,9 @@ impl Place for Guest {
 
     fn look(&mut self, now: Instant) -> Option<Reason> {
         self.glance();
-        let (limit, what) = match self.heard.clock {
-            None => (BOOT, "come up"),
-            Some(_) => (SILENCE, "give a sign of life"),
+        let (limit, what) = match self.heard.is_up() {
+            false => (BOOT, "come up"),
+            true => (SILENCE, "give a sign of life"),
         };
         (now.saturating_duration_since(self.heard.at) > limit).then(|| Reason {
             code: Reason::GUEST_HUNG.into(),
@@ -200,7 +205,7 @@ impl Place for Guest {
     }
 
     fn lost(&self, exit: WorkerExit, at: &str, said: &str) -> (Status, Reason) {
-        let (came_up, worker) = (self.heard.clock.is_some(), self.heard.died.as_deref());
+        let (came_up, worker) = (self.heard.is_up(), self.heard.died.as_deref());
         Death { exit, console: said, at, came_up, worker, memory: self.memory }.explain()
     }
 
@@ -234,11 +239,23 @@ mod tests {
 
     #[test]
     fn clocks_may_differ_by_what_a_message_takes_and_no_more() {
-        let clocks =
-            |guest: f64, host: f64| Clocks { first: (5.0, 100.0), last: (5.0 + guest, 100.0 + host) };
+        let clocks = |guest: f64, host: f64| Clocks(vec![(5.0, 100.0), (5.0 + guest, 100.0 + host)]);
         assert_eq!(clocks(10.0, 10.6).disagree(), None);
         assert_eq!(clocks(600.0, 605.0).disagree(), None);
         assert!(clocks(10.0, 20.0).disagree().is_some());
         assert!(clocks(20.0, 10.0).disagree().is_some());
+        assert_eq!(Clocks::default().disagree(), None);
+    }
+
+    #[test]
+    fn a_message_that_is_late_accuses_no_clock() {
+        let at = |late: &[(usize, f64)]| {
+            let said = |second: usize| f64::from(u32::try_from(second).unwrap());
+            let late = |second| late.iter().find(|(at, _)| *at == second).map_or(0.0, |(_, late)| *late);
+            Clocks((0..12).map(|second| (said(second), 100.0 + said(second) + late(second))).collect())
+        };
+        assert_eq!(at(&[(0, 3.0), (11, 2.0)]).disagree(), None);
+        let standing: Vec<_> = (6..12).map(|second| (second, 2.0)).collect();
+        assert!(at(&standing).disagree().is_some());
     }
 }

@@ -57,7 +57,9 @@ impl Vm {
             options: options.map(str::to_owned),
         };
         let mut all: Vec<Self> = kernels.iter().map(vm).collect();
-        let accelerator = vm::accelerator::choose(|| all.first().is_some_and(Self::starts));
+        // What was asked for of guests may keep one from its end for other reasons.
+        let plain = kernels.first().map(|kernel| Self { memory: MEMORY, options: None, ..vm(kernel) });
+        let accelerator = vm::accelerator::choose(|| plain.is_some_and(|plain| plain.starts()));
         for vm in &mut all {
             vm.accelerator = accelerator;
             if accelerator == Accelerator::Tcg {
@@ -116,7 +118,7 @@ impl Vm {
             Bytes(kernel),
             Bytes(initramfs)
         );
-        Err(Error::environment(text).next(format!("more than --memory {}", least.typed())))
+        Err(Error::usage(text).next(format!("more than --memory {}", least.typed())))
     }
 
     /// Start QEMU.
