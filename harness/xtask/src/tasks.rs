@@ -22,7 +22,9 @@ pub fn demo(more: &[&str]) -> Result {
 pub fn test(more: &[&str]) -> Result {
     ensure(TOOLS.iter().chain(&VIEWERS).chain(&MACHINES).chain([&LIBCLANG, &POSTMARK, &STRACE]))?;
     kernels()?;
-    let words = [&["cargo", "test", "--workspace", "--locked"], more].concat();
+    // A shell's background job has SIGINT ignored, and what is ignored here would be in the tests' runs.
+    let heard = ["env", "--default-signal=HUP,INT,TERM"];
+    let words = [&heard[..], &["cargo", "test", "--workspace", "--locked"], more].concat();
     run_as_root(&words, &[("FSDUEL_REQUIRE_ALL", "1")])
 }
 
