@@ -5,7 +5,6 @@
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use fsduel_harness::result::RunReport;
@@ -15,6 +14,7 @@ use nix::fcntl::{Flock, FlockArg};
 
 use crate::general;
 use crate::lab::{Lab, assert_exits, stderr, told};
+use crate::leaks::{wait_for, worker};
 
 const LOCK: &str = "/run/fsduel.lock";
 
@@ -87,21 +87,18 @@ fn told_by(report: &RunReport) -> bool {
 fn lock_ends() {
     let lab = Lab::new();
     let mut run = lab.spawn(["run", "--workload", "fill-until-enospc", "--size", "4GiB", "--fs", "ext4"]);
-    let begun = Instant::now();
-    // One other process than the run itself carries the mark: its worker.
-    while lab.processes().len() < 2 && begun.elapsed() < Duration::from_secs(60) {
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    let links = |pid: i32| {
+    wait_for(&mut run, "step fill-until-enospc");
+    let locks = |pid: i32| {
         let open = fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();
         open.filter_map(|entry| fs::read_link(entry.path()).ok())
             .filter(|path| path.to_string_lossy().starts_with(LOCK))
             .count()
     };
-    let own = i32::try_from(run.id()).unwrap();
-    let workers: Vec<i32> = lab.processes().into_iter().filter(|pid| *pid != own).collect();
-    assert!(!workers.is_empty(), "no worker was started");
-    assert!(workers.iter().all(|pid| !Path::new(&format!("/proc/{pid}")).exists() || links(*pid) == 0));
+    let (own, others): (Vec<_>, Vec<_>) =
+        lab.processes().into_iter().partition(|pid| u32::try_from(*pid) == Ok(run.id()));
+    assert_eq!(own.into_iter().map(locks).sum::<usize>(), 1);
+    assert!(others.contains(&worker(&lab).as_raw()));
+    assert_eq!(others.into_iter().map(locks).sum::<usize>(), 0);
     run.kill().unwrap();
     run.wait().unwrap();
     lab.assert_nothing_is_left();
