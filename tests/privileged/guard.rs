@@ -1,10 +1,13 @@
 //! What would disturb a run is told before it starts, and keeps a strict one from starting.
 //!
-//! Other tests run at the same time and hold the lock too, so none of these needs it to be free.
+//! Other tests run at the same time and hold the lock too, so none of these needs it to be free;
+//! one has a `/run` of its own.
 
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use fsduel_harness::result::RunReport;
@@ -46,7 +49,11 @@ fn hold() -> Flock<File> {
 
 /// Not removed meanwhile by the run that held it.
 fn is_there(file: &File) -> bool {
-    fs::metadata(LOCK).is_ok_and(|there| there.ino() == file.metadata().unwrap().ino())
+    fs::metadata(LOCK).is_ok_and(|there| there.ino() == inode(file))
+}
+
+fn inode(file: &File) -> u64 {
+    file.metadata().unwrap().ino()
 }
 
 /// Removed before it is free, as a run does.
@@ -86,21 +93,33 @@ fn told_by(report: &RunReport) -> bool {
 /// A killed run leaves the file at most: the lock is free, though its worker lives an instant longer.
 fn lock_ends() {
     let lab = Lab::new();
-    let mut run = lab.spawn(["run", "--workload", "fill-until-enospc", "--size", "4GiB", "--fs", "ext4"]);
+    let mut run = alone(&lab);
     wait_for(&mut run, "step fill-until-enospc");
-    let locks = |pid: i32| {
+    let lock = File::open(format!("/proc/{}/root{LOCK}", run.id())).unwrap();
+    let is_lock = |path: &Path| fs::metadata(path).is_ok_and(|open| open.ino() == inode(&lock));
+    let locks = |pid: &i32| {
         let open = fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();
-        open.filter_map(|entry| fs::read_link(entry.path()).ok())
-            .filter(|path| path.to_string_lossy().starts_with(LOCK))
-            .count()
+        open.filter(|entry| is_lock(&entry.path())).count()
     };
-    // Whether the run itself has the lock depends on the runs of other tests.
-    let mut others = lab.processes();
-    others.retain(|pid| u32::try_from(*pid) != Ok(run.id()));
+    let (own, others): (Vec<_>, Vec<_>) =
+        lab.processes().into_iter().partition(|pid| u32::try_from(*pid) == Ok(run.id()));
+    assert_eq!(own.iter().map(locks).sum::<usize>(), 1);
     assert!(others.contains(&worker(&lab).as_raw()));
-    assert_eq!(others.into_iter().map(locks).sum::<usize>(), 0);
+    assert_eq!(others.iter().map(locks).sum::<usize>(), 0);
+
+    let (lock, error) = Flock::lock(lock, FlockArg::LockExclusiveNonblock).expect_err("the run has it");
+    assert_eq!(error, Errno::EWOULDBLOCK);
     run.kill().unwrap();
     run.wait().unwrap();
+    Flock::lock(lock, FlockArg::LockExclusiveNonblock).expect("nobody has it");
     lab.assert_nothing_is_left();
-    release(hold());
+}
+
+/// A run with a `/run` of its own, so that the lock is not with a run of another test.
+fn alone(lab: &Lab) -> Child {
+    let mut command = lab.command("unshare");
+    let own_run = "mount -t tmpfs tmpfs /run && exec \"$0\" \"$@\"";
+    command.args(["--mount", "--propagation", "private", "sh", "-c", own_run, env!("CARGO_BIN_EXE_fsduel")]);
+    command.args(["run", "--workload", "fill-until-enospc", "--size", "4GiB", "--fs", "ext4"]);
+    command.env("FSDUEL_LOG", "debug").stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }

@@ -1,8 +1,8 @@
 //! Debian's kernels for tests in virtual machines, fetched by apt without root.
 //!
 //! Each release of Debian keeps its series of kernels: 6.1 that of bookworm, 6.12 that of trixie. apt
-//! checks their signatures; its lists and its cache lie below `target/kernels`, so that the sources of
-//! this machine, whatever distribution it has, are neither used nor changed.
+//! checks their signatures; its lists and its cache lie below `target/kernels`, so that the sources and
+//! the packages of this machine, whatever distribution it has, are neither used nor changed.
 
 use std::env::consts::ARCH;
 use std::fs;
@@ -74,6 +74,8 @@ impl Apt {
             "Dir::Etc::preferences=/dev/null".into(),
             "Dir::Etc::preferencesparts=/dev/null".into(),
             format!("Dir::State::lists={folder}/lists"),
+            // A kernel installed on this machine may be one that these sources do not offer.
+            "Dir::State::status=/dev/null".into(),
             format!("Dir::Cache={folder}/cache"),
             format!("APT::Architecture={}", self.architecture),
             // The user to whom apt changes as root may not be able to reach our folder.
@@ -140,5 +142,14 @@ mod tests {
         assert_eq!(package(known, "6.1"), Some("linux-image-6.1.0-56-amd64"));
         assert_eq!(package(known, "6.12"), Some("linux-image-6.12.95+deb13-amd64"));
         assert_eq!(package(known, "6.18"), None);
+    }
+
+    #[test]
+    fn apt_knows_no_package_of_this_machine() {
+        let folder = tempfile::tempdir().unwrap();
+        if has_program("apt-cache") && Path::new(KEYRING).is_file() {
+            let words = Apt::new(folder.path()).unwrap().words("apt-cache", &["pkgnames"]);
+            assert_eq!(output(&words.iter().map(String::as_str).collect::<Vec<_>>()).unwrap(), "");
+        }
     }
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Why a task did not succeed, and the exit code of that.
+#[derive(Debug)]
 pub struct Failure {
     /// In a sentence.
     pub text: String,
