@@ -49,11 +49,12 @@ fn hold() -> Flock<File> {
 
 /// Not removed meanwhile by the run that held it.
 fn is_there(file: &File) -> bool {
-    fs::metadata(LOCK).is_ok_and(|there| there.ino() == inode(file))
+    is_at(file, Path::new(LOCK))
 }
 
-fn inode(file: &File) -> u64 {
-    file.metadata().unwrap().ino()
+fn is_at(file: &File, path: &Path) -> bool {
+    let file = file.metadata().unwrap();
+    fs::metadata(path).is_ok_and(|there| (there.dev(), there.ino()) == (file.dev(), file.ino()))
 }
 
 /// Removed before it is free, as a run does.
@@ -96,10 +97,9 @@ fn lock_ends() {
     let mut run = alone(&lab);
     wait_for(&mut run, "step fill-until-enospc");
     let lock = File::open(format!("/proc/{}/root{LOCK}", run.id())).unwrap();
-    let is_lock = |path: &Path| fs::metadata(path).is_ok_and(|open| open.ino() == inode(&lock));
     let locks = |pid: &i32| {
         let open = fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();
-        open.filter(|entry| is_lock(&entry.path())).count()
+        open.filter(|entry| is_at(&lock, &entry.path())).count()
     };
     let (own, others): (Vec<_>, Vec<_>) =
         lab.processes().into_iter().partition(|pid| u32::try_from(*pid) == Ok(run.id()));
