@@ -19,14 +19,14 @@ cleanup() {
 trap cleanup EXIT
 
 rootfs "$root" btrfs-progs,e2fsprogs,xfsprogs
-mkdir -p "$root/work"
+mkdir -p "$root/results"
 cp "$program" "$root/usr/local/bin/fsduel"
 
 # One container; its standard output is in $work/out, its standard error in $work/err.
 contain() {
   local code=0
   podman run --rm --name "$name" --runtime runc --cgroup-manager cgroupfs --network=host \
-    --ulimit nofile=1024:1024 --ulimit nproc=4096:4096 --volume "$work:/work" "$@" \
+    --ulimit nofile=1024:1024 --ulimit nproc=4096:4096 --volume "$work:/results" "$@" \
     >"$work/out" 2>"$work/err" || code=$?
   echo "$code"
 }
@@ -38,13 +38,13 @@ expect() { # WHAT CODE WANTED
 # Devices whose image lay in our folder, and mounts of it.
 nothing_left() {
   for _ in $(seq 60); do
-    left=$(cat /sys/block/loop*/loop/backing_file 2>/dev/null | grep -F -e "$work" -e ' /work/' || true)
+    left=$(cat /sys/block/loop*/loop/backing_file 2>/dev/null | grep -F -e "$work" -e ' /results/' || true)
     [ -z "$left$(find "$work" -name '#*')" ] && return
     sleep 0.5
   done
   fail "left: $left"
 }
-run=(fsduel run smoke --store /work --quiet --json -)
+run=(fsduel run smoke --store /results --quiet --json -)
 verified() {
   grep -q '"schema_version"' "$work/out" && [ "$(grep -c '"status": *"passed"' "$work/out")" -ge 1 ] \
     && ! grep -qE '"status": *"(failed|invalid|error)"' "$work/out"

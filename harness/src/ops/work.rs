@@ -77,6 +77,11 @@ pub trait Workload: Send + Sync {
         None
     }
 
+    /// Calls that it makes at least, known without a plan: counting a billion of them takes minutes.
+    fn least_calls(&self) -> u64 {
+        0
+    }
+
     /// Whether it makes entries in a directory of its own, named like the step.
     fn has_directory(&self) -> bool {
         true

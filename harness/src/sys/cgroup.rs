@@ -301,10 +301,10 @@ mod tests {
     #[test]
     fn a_group_of_version_2_is_made_in_the_nearest_ancestor_that_hands_memory_on() {
         let groups =
-            [("", "cpu memory"), ("user", "memory pids"), ("user/session", "pids"), ("user/session/own", "")];
+            [("", "cpu memory"), ("user", "memory pids"), ("user/service", "pids"), ("user/service/own", "")];
         let top = hierarchy(&groups);
         let mounts = [mount(top.path(), "/", "cgroup2", "rw")];
-        let parent = choose(&mounts, "0::/user/session/own\n").unwrap();
+        let parent = choose(&mounts, "0::/user/service/own\n").unwrap();
         assert_eq!(parent, Parent { version: Version::Two, folder: top.path().join("user") });
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::shared::files::{Files, Name, fsync_again};
+use super::shared::files::{Files, LEAST_CALLS, Name, fsync_again};
 use super::shared::parameters::{self, Fsync, Parameter, Span};
 use super::{Build, Ended, Row, Workload};
 use crate::content::{Pattern, draw, random};
@@ -83,5 +83,10 @@ impl Workload for ManyDirectories {
             }
         }
         Ok(Ended::Completed)
+    }
+
+    fn least_calls(&self) -> u64 {
+        let Parameters { count, files, .. } = &self.parameters;
+        count.saturating_mul(files.low.saturating_mul(LEAST_CALLS).saturating_add(1))
     }
 }

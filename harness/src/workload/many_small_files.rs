@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::shared::files::{Files, Name, fsync_again};
+use super::shared::files::{Files, LEAST_CALLS, Name, fsync_again};
 use super::shared::parameters::{self, Fsync, Parameter, Span};
 use super::{Build, Ended, Row, Workload};
 use crate::content::Pattern;
@@ -72,5 +72,9 @@ impl Workload for ManySmallFiles {
             }
         }
         Ok(Ended::Completed)
+    }
+
+    fn least_calls(&self) -> u64 {
+        self.parameters.count.saturating_mul(LEAST_CALLS)
     }
 }

@@ -17,6 +17,7 @@ mod stat;
 
 use std::sync::Arc;
 
+use nix::errno::Errno;
 use serde_json::Value;
 
 pub use shared::parameters::Parameter;
@@ -103,6 +104,9 @@ pub fn build(step: &Build, name: &str) -> Result<Arc<dyn Workload>> {
 pub fn totals(workload: &dyn Workload, seed: Seed, most: u64) -> ops::Result<Option<ops::Counts>> {
     if workload.fills() {
         return Ok(None);
+    }
+    if workload.least_calls() > most {
+        return Err(ops::Failure { op: ops::Op::Create, path: String::new(), errno: Errno::ENOSPC });
     }
     let mut plan = ops::Plan::counting().stopped_by(stop_flag());
     let reach = ops::Reach { operations: Some(most), ..ops::Reach::default() };

@@ -100,6 +100,7 @@ fn what_is_done_is_what_was_planned() {
     for tree in trees() {
         let (ended, record) = real(&directory, |real| tree.workload.run(real, SEED));
         let (planned_end, planned, entries) = plan(&*tree.workload, Reach::default(), SEED);
+        assert!(tree.workload.least_calls() <= planned.counts.total(), "{}", tree.step);
         assert_eq!((ended.unwrap(), record.counts), (planned_end.unwrap(), planned.counts), "{}", tree.step);
         for entry in entries {
             let found = std::fs::metadata(directory.path().join(&entry.path)).unwrap();

@@ -9,7 +9,11 @@ use std::time::Duration;
 const SECOND: Duration = Duration::from_secs(1);
 
 /// Do `work`, and `look` each second until it has ended.
-pub(super) fn beside<T: Send>(work: impl FnOnce() -> T + Send, mut look: impl FnMut()) -> T {
+pub(super) fn beside<T: Send>(work: impl FnOnce() -> T + Send, look: impl FnMut()) -> T {
+    beside_each(SECOND, work, look)
+}
+
+fn beside_each<T: Send>(pause: Duration, work: impl FnOnce() -> T + Send, mut look: impl FnMut()) -> T {
     thread::scope(|scope| {
         // Its end, a panic too, drops the sender: that is what the receiver hears.
         let (ended, told) = channel::<()>();
@@ -17,7 +21,7 @@ pub(super) fn beside<T: Send>(work: impl FnOnce() -> T + Send, mut look: impl Fn
             let _ended = ended;
             work()
         });
-        while told.recv_timeout(SECOND) == Err(RecvTimeoutError::Timeout) {
+        while told.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
             look();
         }
         working.join().unwrap_or_else(|panic| resume_unwind(panic))
@@ -26,29 +30,22 @@ pub(super) fn beside<T: Send>(work: impl FnOnce() -> T + Send, mut look: impl Fn
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
     use std::time::Instant;
 
     use super::*;
 
-    /// How often it is looked at, and whether its end is not waited for.
-    fn looks() -> (u32, bool) {
-        let (looks, begun) = (Cell::new(0), Instant::now());
-        let done = beside(
-            || {
-                thread::sleep(Duration::from_millis(2300));
-                7
-            },
-            || looks.set(looks.get() + 1),
-        );
-        assert_eq!(done, 7);
-        (looks.get(), begun.elapsed() < Duration::from_millis(2900))
-    }
-
     #[test]
-    fn it_is_looked_at_once_a_second_and_its_end_is_not_waited_for() {
-        // A busy machine may take its time with one of them.
-        assert!((0..3).any(|_| looks() == (2, true)));
+    fn it_is_looked_at_after_each_pause_and_its_end_is_not_waited_for() {
+        let (look, looked) = channel();
+        let begun = Instant::now();
+        let until_five_looks = move || looked.iter().take(5).count();
+        let pause = Duration::from_millis(20);
+        let looks = beside_each(pause, until_five_looks, || look.send(()).unwrap_or_default());
+        assert_eq!(looks, 5);
+        assert!(begun.elapsed() >= 5 * pause);
+        let done = beside_each(Duration::from_secs(600), || 7, || panic!("it has ended"));
+        assert_eq!(done, 7);
+        assert!(begun.elapsed() < Duration::from_secs(300));
     }
 
     #[test]

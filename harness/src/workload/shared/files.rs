@@ -10,6 +10,9 @@ use crate::workload::shared::parameters::{Fsync, Span};
 /// Bytes given to one `write`.
 const CHUNK: u64 = 128 << 10;
 
+/// Calls that a file takes at least, an empty one: it is made and closed.
+pub const LEAST_CALLS: u64 = 2;
+
 /// Makes the files of a step, one after the other.
 pub struct Files {
     content: Content,
