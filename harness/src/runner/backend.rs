@@ -29,6 +29,11 @@ pub(super) trait Backend {
     ///
     /// It cannot be started.
     fn start(&self, spec: &CaseSpec) -> Result<Started>;
+
+    /// Whether this case came to nothing by a fault of the place alone, and is worth one more try.
+    fn tries_again(&self, _case: &CaseResult) -> bool {
+        false
+    }
 }
 
 /// A worker that was started.

@@ -15,6 +15,7 @@ mod only_ours;
 mod place;
 mod plan;
 mod preflight;
+mod said;
 mod supervise;
 mod vm;
 

@@ -3,11 +3,10 @@
 //! How far a step is stands in memory that is shared with the worker. It is read here, together
 //! with signals and time limits, so nothing has to be told while a step is timed.
 
-use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::poll::PollTimeout;
 use nix::sys::signal::Signal;
 
 use crate::case::{CaseSpec, Event, QUIET};
@@ -22,14 +21,30 @@ use crate::worker::{kept, status_of};
 use super::RunEvent;
 use super::backend::{self, Backend, Place, Started};
 use super::clock::{self, Clock, Turn};
+use super::said::{Said, is_readable};
 
 /// How often signals and time limits are looked at while the worker says nothing.
 const LOOK: u16 = 100;
 /// How often a run tells that it goes on: whoever draws that works on the machine that is measured.
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Run one case in a worker.
+/// Run one case in a worker, and once more where its place spoilt it before anything was tried.
 pub(super) fn supervise(
+    spec: &CaseSpec,
+    backend: &dyn Backend,
+    timeout: Option<Duration>,
+    tell: &mut dyn FnMut(RunEvent),
+) -> CaseResult {
+    let case = once(spec, backend, timeout, tell);
+    if !backend.tries_again(&case) {
+        return case;
+    }
+    let why = case.reason.map(|reason| reason.text).unwrap_or_default();
+    tell(RunEvent::Said(format!("warning: {why}; trying once more")));
+    once(spec, backend, timeout, tell)
+}
+
+fn once(
     spec: &CaseSpec,
     backend: &dyn Backend,
     timeout: Option<Duration>,
@@ -214,51 +229,9 @@ impl Watch {
     }
 }
 
-/// What a worker printed on its standard error: told line by line unless it is a console, and the
-/// last of it kept.
-#[derive(Default)]
-struct Said {
-    lines: Lines,
-    kept: String,
-}
-
-/// More of it nobody reads.
-const KEPT: usize = 64 << 10;
-
-impl Said {
-    /// Take what is there, without waiting for more.
-    fn hear(&mut self, errors: &mut File, speaks: bool, tell: &mut dyn FnMut(RunEvent)) -> Result<()> {
-        while is_readable(errors.as_fd(), PollTimeout::ZERO)? && self.lines.read(errors)? {}
-        while let Some(line) = self.lines.next() {
-            self.line(String::from_utf8_lossy(&line).trim_end().to_owned(), speaks, tell);
-        }
-        Ok(())
-    }
-
-    fn line(&mut self, line: String, speaks: bool, tell: &mut dyn FnMut(RunEvent)) {
-        self.kept.push_str(&line);
-        self.kept.push('\n');
-        if speaks {
-            tell(RunEvent::Said(line));
-        }
-        let more = self.kept.len().saturating_sub(KEPT);
-        let from = (more..=self.kept.len()).find(|at| self.kept.is_char_boundary(*at)).unwrap_or(0);
-        self.kept.drain(..from);
-    }
-}
-
 /// Whether something is there to read, after a wait of at most [`LOOK`].
 fn readable(file: BorrowedFd) -> Result<bool> {
     is_readable(file, PollTimeout::from(LOOK))
-}
-
-fn is_readable(file: BorrowedFd, wait: PollTimeout) -> Result<bool> {
-    let mut fds = [PollFd::new(file, PollFlags::POLLIN)];
-    match poll(&mut fds, wait) {
-        Ok(count) => Ok(count > 0),
-        Err(nix::errno::Errno::EINTR) => Ok(false),
-        Err(errno) => Err(Error::new("wait for the worker").because(errno)),
-    }
 }
 
 /// The result of a case whose worker did not live to tell it.
@@ -357,6 +330,32 @@ mod tests {
         assert_eq!((status, reason.unwrap().code.as_str()), (Status::Stopped, "sigterm"));
         let (status, reason) = stopped_by(None);
         assert_eq!((status, reason.unwrap().code.as_str()), (Status::Error, Reason::STOPPED));
+    }
+
+    /// A place that spoils so many cases.
+    struct Spoils(std::cell::Cell<u32>);
+
+    impl Backend for Spoils {
+        fn start(&self, _: &CaseSpec) -> Result<Started> {
+            let left = self.0.get();
+            self.0.set(left.saturating_sub(1));
+            Err(if left > 0 { Error::new("boot") } else { Error::usage("boot") })
+        }
+
+        fn tries_again(&self, case: &CaseResult) -> bool {
+            case.status == Status::Error
+        }
+    }
+
+    #[test]
+    fn a_case_that_its_place_spoilt_is_tried_once_more_and_not_for_ever() {
+        for (spoilt, ends, told) in
+            [(0, Status::NotRun, 0), (1, Status::NotRun, 1), (2, Status::Error, 1), (3, Status::Error, 1)]
+        {
+            let mut said = vec![];
+            let case = supervise(&spec(), &Spoils(spoilt.into()), None, &mut |event| said.push(event));
+            assert_eq!((case.status, said.len()), (ends, told), "{said:?}");
+        }
     }
 
     #[test]

@@ -80,6 +80,8 @@ fn version(text: &str) -> Option<Version> {
 /// A machine to boot.
 #[derive(Clone, Debug)]
 pub struct Machine<'a> {
+    /// Of QEMU.
+    pub version: Version,
     /// Who runs its instructions.
     pub accelerator: Accelerator,
     /// All that it has.
@@ -124,13 +126,14 @@ fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
 }
 
 fn processor(machine: &Machine) -> Vec<String> {
-    let (accelerator, model) = match machine.accelerator {
-        Accelerator::Kvm => ("q35,accel=kvm", "host"),
-        Accelerator::Tcg => ("q35,accel=tcg", "max"),
+    let model = match machine.accelerator {
+        Accelerator::Kvm => "host",
+        Accelerator::Tcg => "max",
     };
-    let memory = format!("{}B", machine.memory.0);
+    let accelerator = machine.accelerator.option(machine.version);
+    let memory = format!("size={}B", machine.memory.0);
     let processors = machine.processors.to_string();
-    words(["-machine", accelerator, "-cpu", model, "-m", &format!("size={memory}"), "-smp", &processors])
+    words(["-machine", "q35", "-accel", accelerator, "-cpu", model, "-m", &memory, "-smp", &processors])
 }
 
 /// What the kernel prints goes to QEMU's standard output.
@@ -192,6 +195,7 @@ mod tests {
     fn machine(accelerator: Accelerator, direct: bool) -> String {
         let disk = Disk { file: 7, direct, logical_block_size: Bytes(4096) };
         let machine = Machine {
+            version: Version(10, 0, 0),
             accelerator,
             memory: Bytes::gib(1),
             processors: 2,
@@ -218,7 +222,7 @@ mod tests {
     fn the_machine_ends_at_a_panic_and_has_nothing_that_nobody_asked_for() {
         let line = machine(Accelerator::Kvm, true);
         assert!(line.contains("-no-reboot") && line.contains("panic=-1") && line.contains("-nodefaults"));
-        assert!(line.contains("accel=kvm -cpu host -m size=1073741824B -smp 2"), "{line}");
+        assert!(line.contains("-accel kvm -cpu host -m size=1073741824B -smp 2"), "{line}");
         assert!(line.contains("rdinit=/init FSDUEL_LOG=debug -- __guest"), "{line}");
     }
 }

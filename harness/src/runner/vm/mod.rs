@@ -16,7 +16,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use crate::case::{CaseSpec, DirectIo, Store};
 use crate::error::{Cannot, Error, Result};
 use crate::fs;
-use crate::result::Environment;
+use crate::result::{CaseResult, Environment, Reason, Status};
 use crate::scratch::Image;
 use crate::sys::processors;
 use crate::sys::spawn::{WorkerExit, WorkerProcess, spawn_machine};
@@ -128,6 +128,7 @@ impl Vm {
             socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).cannot(doing)?;
         let log = log_option(std::env::var("FSDUEL_LOG").ok().as_deref());
         let machine = Machine {
+            version: self.qemu.version,
             accelerator: self.accelerator,
             memory: self.memory,
             processors: processors(),
@@ -187,6 +188,13 @@ impl Backend for Vm {
         let (machine, heard) = (worker.pid, Heard::nothing());
         let place = Guest { image, memory: self.memory, direct, quiet, machine, heard };
         Ok(Started { doing: "boot", worker, spec: guest, counters: None, place: Box::new(place) })
+    }
+
+    /// An emulated kernel may panic at boot because of its emulator, and then nothing was tried.
+    fn tries_again(&self, case: &CaseResult) -> bool {
+        self.accelerator == Accelerator::Tcg
+            && case.status == Status::Error
+            && case.reason.as_ref().is_some_and(|reason| reason.code == Reason::GUEST_PANIC)
     }
 }
 
