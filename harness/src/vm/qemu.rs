@@ -80,8 +80,6 @@ fn version(text: &str) -> Option<Version> {
 /// A machine to boot.
 #[derive(Clone, Debug)]
 pub struct Machine<'a> {
-    /// Of QEMU.
-    pub version: Version,
     /// Who runs its instructions.
     pub accelerator: Accelerator,
     /// All that it has.
@@ -126,11 +124,10 @@ fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
 }
 
 fn processor(machine: &Machine) -> Vec<String> {
-    let model = match machine.accelerator {
-        Accelerator::Kvm => "host",
-        Accelerator::Tcg => "max",
+    let (accelerator, model) = match machine.accelerator {
+        Accelerator::Kvm => ("kvm", "host"),
+        Accelerator::Tcg => ("tcg", "max"),
     };
-    let accelerator = machine.accelerator.option(machine.version);
     let memory = format!("size={}B", machine.memory.0);
     let processors = machine.processors.to_string();
     words(["-machine", "q35", "-accel", accelerator, "-cpu", model, "-m", &memory, "-smp", &processors])
@@ -195,7 +192,6 @@ mod tests {
     fn machine(accelerator: Accelerator, direct: bool) -> String {
         let disk = Disk { file: 7, direct, logical_block_size: Bytes(4096) };
         let machine = Machine {
-            version: Version(10, 0, 0),
             accelerator,
             memory: Bytes::gib(1),
             processors: 2,

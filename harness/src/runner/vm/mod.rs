@@ -128,10 +128,9 @@ impl Vm {
             socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).cannot(doing)?;
         let log = log_option(std::env::var("FSDUEL_LOG").ok().as_deref());
         let machine = Machine {
-            version: self.qemu.version,
             accelerator: self.accelerator,
             memory: self.memory,
-            processors: processors(),
+            processors: self.accelerator.processors(self.qemu.version, processors()),
             kernel: &self.kernel.image,
             initramfs: initramfs.as_raw_fd(),
             port: theirs.as_raw_fd(),
