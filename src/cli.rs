@@ -2,9 +2,11 @@
 //! line of it is wider than 80 columns (`tests/cli.rs`). Values that name a workload or a format
 //! come from the tables of the library, so a new row appears here by itself.
 
+mod exec;
 mod named;
 mod postmark;
 mod shared;
+mod shell;
 mod verify;
 
 use std::path::PathBuf;
@@ -15,8 +17,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use crate::destination::ReportTo;
 use crate::parts;
 
+pub use exec::ExecArguments;
 pub use postmark::{Beside, Content, PostmarkArguments, Verify};
 pub use shared::{Backend, DirectIo, Keep, Place, Results, Shared};
+pub use shell::ShellArguments;
 pub use verify::VerifyArguments;
 
 use shared::WHAT;
@@ -80,6 +84,10 @@ Exit codes; when several apply, the first of 129/130/143, 1, 5, 7, 124, 2, 69,
 pub enum Command {
     /// Run a suite on each of its file systems, and compare them.
     Run(Box<RunArguments>),
+    /// Run any command on fresh file systems, and compare them.
+    Exec(Box<ExecArguments>),
+    /// A shell in a fresh file system; all is gone when it ends.
+    Shell(Box<ShellArguments>),
     /// Run a configuration of PostMark, the mail-server benchmark: here, or with --fs
     /// on fresh file systems.
     Postmark(Box<PostmarkArguments>),
@@ -243,7 +251,7 @@ mod tests {
     fn every_option_of_a_command_that_makes_results_has_its_variable() {
         let mut command = Cli::command();
         command.build();
-        for name in ["run", "postmark", "compare", "report"] {
+        for name in ["run", "exec", "postmark", "compare", "report"] {
             let command = command.find_subcommand(name).unwrap();
             let options = command.get_opts().filter(|option| option.get_id() != "help");
             let options: Vec<_> = options.collect();

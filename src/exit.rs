@@ -3,7 +3,7 @@
 
 use fsduel_harness::error::{Error, Kind};
 use fsduel_harness::result::{
-    CaseResult, Checked, ClaimVerdict, GateResult, GateVerdict, Reason, RunReport, Status,
+    CaseResult, Checked, ClaimVerdict, CommandResult, GateResult, GateVerdict, Reason, RunReport, Status,
 };
 
 /// Ran, verified, and every claim that must hold holds.
@@ -27,6 +27,10 @@ pub const ENVIRONMENT: u8 = 7;
 /// A file system that was named on the command line cannot run here, or none can (`EX_UNAVAILABLE`
 /// of sysexits.h).
 pub const UNAVAILABLE: u8 = 69;
+/// The command of `exec` cannot be executed (as in a shell). No file system was made.
+pub const NOT_EXECUTABLE: u8 = 126;
+/// The command of `exec` is not there (as in a shell). No file system was made.
+pub const NOT_FOUND: u8 = 127;
 /// A time limit ran out (as `timeout(1)`).
 pub const TIME_LIMIT: u8 = 124;
 /// Ended by SIGHUP (128 + 1).
@@ -64,9 +68,37 @@ pub struct Asked {
     pub signal: Option<u8>,
 }
 
-/// The code of a run.
+/// The code of a run: that of the first command that failed, if nothing else went wrong.
 #[must_use]
 pub fn code(report: &RunReport, asked: Asked) -> u8 {
+    match (ours(report, asked), failed_command(report)) {
+        (OK, Some((_, command))) => command.code(),
+        (ours, _) => ours,
+    }
+}
+
+/// Whose code this is, where a command failed.
+#[must_use]
+pub fn whose(report: &RunReport, code: u8) -> Option<String> {
+    let (case, command) = failed_command(report)?;
+    let (id, ending) = (&case.id, command.ending());
+    Some(match command.code() == code {
+        true => format!("exit status {code} is the command's: it {ending} in {id}"),
+        false => format!("exit status {code} is not the command's, which {ending} in {id}"),
+    })
+}
+
+/// The first command of the user's that failed; a check that failed is verification, and no command.
+fn failed_command(report: &RunReport) -> Option<(&CaseResult, &CommandResult)> {
+    let of_case =
+        |case: &&CaseResult| case.reason.as_ref().is_some_and(|reason| reason.code == Reason::COMMAND);
+    let case = report.cases.iter().find(of_case)?;
+    let command =
+        case.steps.iter().filter_map(|step| step.command.as_ref()).find(|command| !command.succeeded())?;
+    Some((case, command))
+}
+
+fn ours(report: &RunReport, asked: Asked) -> u8 {
     let none_ran = report.cases.iter().all(|case| case.status == Status::NotRun);
     let missing_counts = asked.named || asked.require_all || none_ran;
     let cases = report.cases.iter().map(|case| match case.status {
@@ -104,6 +136,8 @@ fn of_case(case: &CaseResult) -> u8 {
         Status::Failed if is_damaged(case) => DAMAGE,
         Status::Failed => match &case.reason {
             Some(reason) if reason.code == Reason::LIMIT => CLAIM,
+            // Its own status is told, unless something else went wrong.
+            Some(reason) if reason.code == Reason::COMMAND => OK,
             _ => DAMAGE,
         },
     }

@@ -46,6 +46,8 @@ fn main() -> ExitCode {
 fn dispatch(command: Command) -> Result<u8> {
     match command {
         Command::Run(arguments) => command::run::run(&arguments),
+        Command::Exec(arguments) => command::exec::exec(&arguments),
+        Command::Shell(arguments) => command::shell::shell(&arguments),
         Command::Postmark(arguments) => command::postmark::postmark(&arguments),
         Command::Compare(arguments) => command::compare::compare(&arguments),
         Command::Report(arguments) => command::report::report(&arguments),

@@ -6,26 +6,31 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use fsduel_harness::case::Keep as KeepImage;
-use fsduel_harness::compare::gate;
-use fsduel_harness::error::{Cannot, Error, Result};
+use fsduel_harness::case::{Keep as KeepImage, Live};
+use fsduel_harness::command::quoted;
+use fsduel_harness::error::{Error, Result};
 use fsduel_harness::measure::Metric;
 use fsduel_harness::report::Style;
 use fsduel_harness::require::{Missing, Requirement};
-use fsduel_harness::result::{Changes, GateResult, RunReport, partial};
+use fsduel_harness::result::{RunReport, partial};
 use fsduel_harness::runner::{self, Asked};
 use fsduel_harness::suite::{DEFAULT_STORE, Known, KnownWorkload, Options, Resolved, Suite, parse_store};
 use fsduel_harness::sys::signal;
 use fsduel_harness::units;
 use fsduel_harness::vm::{Kernel, Qemu};
-use fsduel_harness::{claim, compare, fs, measure, report, worker, workload};
+use fsduel_harness::{compare, fs, measure, report, worker, workload};
 
+mod changes;
 mod options;
 
 use crate::builtin::SUITES;
-use crate::cli::{DoctorArguments, Keep, RunArguments, Shared};
+use crate::cli::{DoctorArguments, ExecArguments, Keep, RunArguments, Shared, ShellArguments};
 use crate::{describe, source};
 
+pub use changes::{
+    changes, gates, gates_of_changes, gates_of_run, same_work, something_to_compare, steps_of_gates,
+    write_changes, write_changes_as_json,
+};
 pub use fsduel_harness::case::Store;
 pub use fsduel_harness::compare::Repeat;
 pub use fsduel_harness::compare::gate::Gate;
@@ -35,6 +40,7 @@ pub use fsduel_harness::require::check;
 pub use fsduel_harness::runner::directory::{self, Sequence};
 pub use fsduel_harness::runner::{Forecast, RunEvent, find_groups, free_needed, remove_group};
 pub use fsduel_harness::scratch::{find_kept, find_ours, free, remove_kept, store_info};
+pub use fsduel_harness::sys::caller;
 pub use fsduel_harness::sys::counters::Done;
 pub use fsduel_harness::units::Bytes;
 pub use workload::{Parameter, StepSpec, postmark};
@@ -193,18 +199,51 @@ pub fn plan(arguments: &RunArguments, name: &str) -> Result<Plan> {
         Some(workload) => Suite::of_workload(workload)?,
         None => find_suite(name)?,
     };
-    plan_suite(&suite, &arguments.shared, arguments.scale.clone())
+    let options = Options { scale: arguments.scale.clone(), ..options::of(&arguments.shared)? };
+    plan_suite(&suite, &options, arguments.shared.results.keep, Asked::default())
 }
 
 /// Plan steps that no file holds. `called` is what asks for them, after `fsduel`.
 pub fn plan_steps(called: &[&str], title: &str, steps: &[StepSpec], shared: &Shared) -> Result<Plan> {
-    plan_suite(&Suite::of_steps(called, title, steps)?, shared, None)
+    let suite = Suite::of_steps(called, title, steps)?;
+    plan_suite(&suite, &options::of(shared)?, shared.results.keep, Asked::default())
 }
 
-fn plan_suite(suite: &Suite, shared: &Shared, scale: Option<String>) -> Result<Plan> {
-    let resolved = resolve(suite, &Options { scale, ..options::of(shared)? })?;
+/// Plan a command. `called` is what asks for it, after `fsduel` and before its words.
+pub fn plan_command(
+    called: &[String],
+    step: &StepSpec,
+    words: &[String],
+    arguments: &ExecArguments,
+) -> Result<Plan> {
+    let called: Vec<&str> = called.iter().map(String::as_str).collect();
+    let title = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+    let suite = Suite::of_steps(&called, &title, std::slice::from_ref(step))?.followed_by(words);
+    let asked = Asked { keep_going: arguments.around.keep_going, live: Live::Seen, ..Asked::default() };
+    let shared = &arguments.shared;
+    plan_suite(&suite, &options::of(shared)?, shared.results.keep, asked)
+}
+
+/// Plan a shell.
+pub fn plan_shell(step: &StepSpec, arguments: &ShellArguments) -> Result<Plan> {
+    let suite = Suite::of_steps(&[&step.name], "a shell", std::slice::from_ref(step))?;
+    let options = options::of_shell(arguments);
+    let keep = arguments.keep.then_some(Keep::All);
+    let plan = plan_suite(&suite, &options, keep, Asked { live: Live::Shell, ..Asked::default() })?;
+    match plan.inner.cases.len() {
+        0 | 1 => Ok(plan),
+        count => {
+            Err(Error::usage(format!("start a shell in {count} file systems"))
+                .next("name one of them with --fs"))
+        }
+    }
+}
+
+/// `asked` has what only some commands ask for.
+fn plan_suite(suite: &Suite, options: &Options, keep: Option<Keep>, asked: Asked) -> Result<Plan> {
+    let resolved = resolve(suite, options)?;
     let (named, require_all) = (resolved.named, resolved.require_all);
-    let keep = match shared.results.keep {
+    let keep = match keep {
         None => KeepImage::Never,
         Some(Keep::All) => KeepImage::Always,
         Some(Keep::Failed) => KeepImage::Failed,
@@ -219,7 +258,7 @@ fn plan_suite(suite: &Suite, shared: &Shared, scale: Option<String>) -> Result<P
     if resolved.store == Store::Memory && keep != KeepImage::Never {
         return Err(Error::usage("keep images that are in memory").next("choose a folder with --store"));
     }
-    Ok(Plan { named, require_all, inner: runner::plan(resolved, &Asked { argv: argv(), keep })? })
+    Ok(Plan { named, require_all, inner: runner::plan(resolved, &Asked { argv: argv(), keep, ..asked })? })
 }
 
 /// The command line. A path may be no text; in a manifest it is shown as well as it can be.
@@ -294,6 +333,11 @@ impl Plan {
         &self.inner.info.name
     }
 
+    /// What a command prints is seen at once.
+    pub fn is_live(&self) -> bool {
+        self.inner.cases.iter().any(|case| case.live != Live::Nothing)
+    }
+
     /// The same for each case; none where no case is planned.
     pub fn steps(&self) -> &[StepSpec] {
         self.inner.cases.first().map(|case| case.steps.as_slice()).unwrap_or_default()
@@ -336,58 +380,6 @@ impl Plan {
     pub fn admit(&self) -> Result<()> {
         self.inner.admit()
     }
-}
-
-/// The gates of a list; each is about a metric or fact that somebody measures.
-pub fn gates(list: &str) -> Result<Vec<Gate>> {
-    let metrics = measure::documented().map(|metric| metric.key.to_owned());
-    let known: Vec<String> = metrics.chain(claim::fact_keys()).collect();
-    gate::parse(list, &known.iter().map(String::as_str).collect::<Vec<_>>())
-}
-
-/// Refuse a baseline that did other work than is planned.
-pub fn same_work(base: &RunReport, plan: &Plan) -> Result<()> {
-    compare::same_work(base, &plan.inner.head())
-}
-
-/// Refuse a gate without a baseline where a run compares nothing.
-pub fn something_to_compare(plan: &Plan) -> Result<()> {
-    match plan.inner.cases.len() {
-        0 | 1 => Err(Error::usage("hold a gate against a single file system")
-            .next("name what it is compared with: --baseline BASE.json, or a second one with --fs")),
-        _ => Ok(()),
-    }
-}
-
-pub fn changes(base: &RunReport, new: &RunReport) -> Result<Changes> {
-    compare::between(base, new)
-}
-
-/// Refuse a gate about a step that is not planned.
-pub fn steps_of_gates(gates: &[Gate], plan: &Plan) -> Result<()> {
-    gate::check_steps(gates, &plan.steps().iter().map(|step| step.name.as_str()).collect::<Vec<_>>())
-}
-
-pub fn gates_of_changes(gates: &[Gate], base: &RunReport, new: &RunReport) -> Result<Vec<GateResult>> {
-    gate::judge_changes(gates, base, new)
-}
-
-pub fn gates_of_run(gates: &[Gate], report: &RunReport) -> Result<Vec<GateResult>> {
-    gate::judge_within(gates, report)
-}
-
-pub fn write_changes(
-    title: &str,
-    changes: &Changes,
-    gates: &[GateResult],
-    out: &mut dyn Write,
-) -> Result<()> {
-    report::changes::write(title, changes, gates, out, &style())
-}
-
-pub fn write_changes_as_json(changes: &Changes, gates: &[GateResult], out: &mut dyn Write) -> Result<()> {
-    let text = report::changes::json(changes, gates)?;
-    out.write_all(text.as_bytes()).cannot(|| "write the changes".into())
 }
 
 pub fn run(plan: &Plan, tell: &mut dyn FnMut(RunEvent)) -> Result<RunReport> {

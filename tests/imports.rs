@@ -1,5 +1,5 @@
 //! Modules of the library import downwards only, `unsafe` stays in `sys/`, other programs start in
-//! `command.rs`, the library never prints, and the name of a file system stands in `fs/` only.
+//! `command`, the library never prints, and the name of a file system stands in `fs/` only.
 //!
 //! The order is what keeps parts replaceable: a workload that cannot see a file system is the same
 //! work on every one, and a report that sees results only can be made anywhere.
@@ -39,6 +39,12 @@ const OTHER_NAMES: [(&str, &str); 3] = [
     ("require.rs", "programs and the packages that have them"),
     ("scratch/store.rs", "the host's file system below the images"),
 ];
+
+/// Where other programs are started, and where such a start is made ready.
+const STARTS: [&str; 3] = ["command.rs", "command/theirs.rs", "sys/confine.rs"];
+
+/// What prints there is read beside the output of a test.
+const PRINTS: [&str; 0] = [];
 
 struct Source {
     /// Below `harness/src`.
@@ -105,6 +111,8 @@ fn production(text: &str) -> String {
 /// The modules at the root of the crate that the code names.
 fn imports(code: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
+    // `$crate::` in a macro is seen from outside.
+    let code = code.replace("$crate::", "");
     for rest in code.split("crate::").skip(1) {
         match rest.strip_prefix('{') {
             Some(list) => found.extend(heads(list)),
@@ -213,7 +221,7 @@ fn other_programs_start_in_command_only() {
     let library = sources("harness/src")
         .into_iter()
         .chain(sources("src"))
-        .filter(|source| source.path != Path::new("command.rs"));
+        .filter(|source| !STARTS.iter().any(|path| source.path == Path::new(path)));
     assert_none(each(&library.collect::<Vec<_>>(), |source| {
         let starts = ["process::Command", "std::process::{", "process::Child", "Command::new("];
         starts.iter().filter(|word| source.code.contains(*word)).map(|word| (*word).into()).collect()
@@ -222,7 +230,9 @@ fn other_programs_start_in_command_only() {
 
 #[test]
 fn the_library_never_prints() {
-    assert_none(each(&sources("harness/src"), |source| {
+    let library = sources("harness/src").into_iter();
+    let silent = library.filter(|source| !PRINTS.iter().any(|path| source.path == Path::new(path)));
+    assert_none(each(&silent.collect::<Vec<_>>(), |source| {
         ["println!", "print!", "dbg!"]
             .iter()
             .filter(|word| source.code.contains(*word))

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
-const COMMANDS: [&str; 8] = ["run", "postmark", "compare", "report", "verify", "list", "doctor", "gc"];
+const COMMANDS: [&str; 10] =
+    ["run", "exec", "shell", "postmark", "compare", "report", "verify", "list", "doctor", "gc"];
 
 fn fsduel(arguments: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fsduel"));

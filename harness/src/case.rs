@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::fs::MkfsOptions;
 use crate::manifest::run_id;
 use crate::result::{CaseResult, Configuration, Reason, StepResult};
+use crate::sys::caller::User;
 use crate::units::{Bytes, Seed};
 use crate::workload::StepSpec;
 
@@ -72,6 +73,19 @@ pub enum Keep {
     Always,
 }
 
+/// What a command has of whoever called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Live {
+    /// Nothing to read; what it prints is kept.
+    #[default]
+    Nothing,
+    /// Their standard input; what it prints is seen at once, and kept.
+    Seen,
+    /// All three streams themselves: it is a shell, in which a person works.
+    Shell,
+}
+
 /// One measured case: everything a worker needs to know.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CaseSpec {
@@ -102,6 +116,12 @@ pub struct CaseSpec {
     pub memory: Option<Bytes>,
     /// Wait until device and store are quiet before the first step.
     pub quiet: bool,
+    /// As whom commands run, where that is not the worker's own user.
+    #[serde(default)]
+    pub user: Option<User>,
+    /// What a command has of whoever called.
+    #[serde(default)]
+    pub live: Live,
     /// Decides every name, size, byte and order.
     pub seed: Seed,
     /// Steps, in order.

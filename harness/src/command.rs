@@ -21,6 +21,8 @@ use rustix::process::{PidfdFlags, pidfd_open};
 
 use crate::error::{Cannot, Error, Result};
 
+pub mod theirs;
+
 /// Set when this process is asked to stop. Programs that run are then killed.
 static STOP: AtomicBool = AtomicBool::new(false);
 

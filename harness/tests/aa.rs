@@ -204,6 +204,7 @@ fn step(name: &str, values: &[f64]) -> StepResult {
         series: vec![],
         errnos: vec![],
         read_back: Checked::Clean,
+        command: None,
     }
 }
 

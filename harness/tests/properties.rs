@@ -112,6 +112,7 @@ fn every_workload_is_in_the_table_above() {
     let made: Vec<_> = trees().into_iter().map(|(name, _)| name).collect();
     for row in ALL {
         let reads = ["list", "stat", "read", "remove"].contains(&row.name);
-        assert!(reads || made.contains(&row.name), "{} is not tested", row.name);
+        // What a command does cannot be planned.
+        assert!(reads || row.name == "exec" || made.contains(&row.name), "{} is not tested", row.name);
     }
 }

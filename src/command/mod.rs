@@ -2,6 +2,7 @@
 
 pub mod compare;
 pub mod doctor;
+pub mod exec;
 pub mod gates;
 pub mod gc;
 pub mod list;
@@ -9,4 +10,5 @@ pub mod manual;
 pub mod postmark;
 pub mod report;
 pub mod run;
+pub mod shell;
 pub mod verify;

@@ -11,9 +11,11 @@ use fsduel_harness::result::RunReport;
 use fsduel_harness::{Error, Result};
 
 use crate::cli::{Results, RunArguments};
+use crate::command::exec::show_output;
 use crate::command::gates;
 use crate::command::report::{or_default, write_all};
 use crate::destination::{self, ReportTo, to_stdout};
+use crate::parts::RunEvent;
 use crate::progress::{self, Progress};
 use crate::{exit, parts};
 
@@ -75,9 +77,14 @@ fn one(results: &Results, plan: &parts::Plan, against: &Against) -> Result<u8> {
     let json = json_path(results).map(|path| destination::for_suite(path, plan.suite()));
     let mut partial =
         json.as_deref().filter(|path| destination::is_plain(path)).map(Partial::start).transpose()?;
-    let mut progress = Progress::start(results.quiet, Some(plan.forecast()));
+    let mut progress = Progress::start(results.quiet, plan.is_live(), Some(plan.forecast()));
     let report = parts::run(plan, &mut |event| {
         progress.tell(&event);
+        if let RunEvent::CaseEnded(case) = &event
+            && !plan.is_live()
+        {
+            show_output(case);
+        }
         if let Some(partial) = &mut partial {
             partial.tell(&event);
         }
@@ -94,7 +101,11 @@ fn one(results: &Results, plan: &parts::Plan, against: &Against) -> Result<u8> {
     gates::tell(&report.gates);
     let asked = exit::Asked { named: plan.named, require_all: plan.require_all, signal: parts::signal() };
     // What was measured is stored and shown, whatever it can be compared with.
-    code_of(judged, exit::code(&report, asked))
+    let code = exit::code(&report, asked);
+    if let Some(text) = exit::whose(&report, code) {
+        progress::line(&text);
+    }
+    code_of(judged, code)
 }
 
 /// The code of a run whose gates were `judged`. Where they could not be and the run itself went wrong,

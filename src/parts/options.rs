@@ -4,7 +4,7 @@ use fsduel_harness::case;
 use fsduel_harness::error::{Error, Result};
 use fsduel_harness::suite::Options;
 
-use crate::cli::{Backend, DirectIo, Place, Shared};
+use crate::cli::{Backend, DirectIo, Place, Shared, ShellArguments};
 
 /// The options of a suite, as the command line has them.
 ///
@@ -47,6 +47,20 @@ pub(super) fn of(shared: &Shared) -> Result<Options> {
         require_all: shared.results.require_all,
         strict: shared.results.strict,
     })
+}
+
+/// Those of a shell, which is on this machine.
+pub(super) fn of_shell(arguments: &ShellArguments) -> Options {
+    Options {
+        filesystems: vec![arguments.filesystem.clone()],
+        size: arguments.size,
+        block_size: arguments.block_size,
+        mkfs_options: arguments.mkfs_options.clone(),
+        store: arguments.store.clone(),
+        memory: arguments.memory,
+        backend: Some(case::Backend::Host),
+        ..Options::default()
+    }
 }
 
 /// Refuse a disk that is not named twice in the same way: who means it, says so.

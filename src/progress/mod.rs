@@ -68,13 +68,14 @@ enum View {
 }
 
 impl Progress {
-    /// Silent if `quiet`; a moving line if stderr is a terminal that can move one.
-    pub fn start(quiet: bool, forecast: Option<Forecast>) -> Self {
+    /// Silent if `quiet`; a moving line if stderr is a terminal that can move one, and no command
+    /// prints there.
+    pub fn start(quiet: bool, printed_on: bool, forecast: Option<Forecast>) -> Self {
         let now = Instant::now();
         let variable = |name: &str| std::env::var(name).ok();
         let view = match quiet {
             true => View::Quiet,
-            false if std::io::stderr().is_terminal() && moves(variable("TERM")) => {
+            false if !printed_on && std::io::stderr().is_terminal() && moves(variable("TERM")) => {
                 View::Live { utf8: is_utf8(variable) }
             }
             false => View::Plain(Plain::begin(now)),

@@ -27,7 +27,7 @@ pub fn trials() -> Vec<Trial> {
     ]
 }
 
-fn with_tool(name: &str, program: &'static str, package: &'static str, test: fn()) -> Trial {
+pub fn with_tool(name: &str, program: &'static str, package: &'static str, test: fn()) -> Trial {
     let filesystem = fsduel_harness::fs::by_name("ext4").unwrap();
     let mut requirements = filesystem.requirements();
     requirements.extend([Requirement::Root, Requirement::Loop, Requirement::Tool { program, package }]);

@@ -10,6 +10,7 @@ mod by_hand;
 mod damage;
 mod disks;
 mod environment;
+mod exec;
 mod golden;
 mod guard;
 mod kept;
@@ -20,6 +21,7 @@ mod memory;
 mod postmark;
 mod repeat;
 mod runs;
+mod shell;
 mod stops;
 
 use fsduel_harness::fs::{self, Filesystem};
@@ -44,9 +46,11 @@ fn main() {
     trials.extend(memory::trials());
     trials.extend(disks::trials());
     trials.extend(environment::trials());
+    trials.extend(exec::trials());
     trials.extend(guard::trials());
     trials.extend(kept::general_trials());
     trials.extend(repeat::trials());
+    trials.extend(shell::trials());
     trials.extend(postmark::trials());
     trials.extend(golden::trials());
     let conclusion = libtest_mimic::run(&arguments, trials);

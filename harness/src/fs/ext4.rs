@@ -70,6 +70,10 @@ impl Filesystem for Ext4 {
         Ok(Some(inodes.saturating_sub(inodes_taken(&options.extra))))
     }
 
+    fn inodes_option(&self, count: u64) -> Option<Vec<String>> {
+        Some(vec!["-N".into(), count.to_string()])
+    }
+
     /// Fills in inode tables and the journal that `mkfs` left for later, on any mounted ext4.
     fn late_work(&self) -> &'static [&'static str] {
         &["ext4lazyinit"]

@@ -139,6 +139,10 @@ pub trait Filesystem: Sync {
     fn inodes(&self, _image: Bytes, _options: &MkfsOptions) -> Result<Option<u64>> {
         Ok(None)
     }
+    /// What tells `mkfs` to make so many inodes, where their number is fixed.
+    fn inodes_option(&self, _count: u64) -> Option<Vec<String>> {
+        None
+    }
     /// Least space that so many entries and so much payload take, to refuse what can never fit.
     ///
     /// `files` are those that are not empty. By default a block for each of them and for each

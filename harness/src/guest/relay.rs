@@ -34,7 +34,7 @@ pub(super) fn run(port: &mut Port) -> Result<()> {
     };
     let (counters, memory) = Shared::new()?;
     let number = memory.as_raw_fd().to_string();
-    let mut worker = spawn_worker(&["fsduel", WORKER_ARGUMENT, &number], memory.as_fd())?;
+    let mut worker = spawn_worker(&["fsduel", WORKER_ARGUMENT, &number], &[memory.as_fd()])?;
     drop(memory);
     worker.input.write_all(&case).cannot(|| "tell the worker its case".into())?;
     let mut relay = Relay { port, requests, events: Lines::default(), errors: Lines::default(), told: false };

@@ -16,7 +16,7 @@ impl Measurement for Memory {
     fn metrics(&self) -> &'static [Metric] {
         &[Metric {
             key: "peak_memory_bytes",
-            meaning: "Most resident memory of the process during the step (VmHWM), without the page cache.",
+            meaning: "Most resident memory of the process during the step (VmHWM), or of all of a command's processes at once (sampled); without the page cache.",
         }]
     }
 

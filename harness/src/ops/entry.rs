@@ -46,9 +46,16 @@ impl EntryHash {
     /// Begin with a file; `path` is below the mount.
     #[must_use]
     pub fn file(path: &str) -> Self {
+        Self::of(b'f', below(path).as_bytes())
+    }
+
+    /// Begin with anything that has content, of a `kind` of its own; `below` is its path without the
+    /// step's directory.
+    #[must_use]
+    pub fn of(kind: u8, below: &[u8]) -> Self {
         let mut hash = Xxh3::new();
-        hash.update(b"f");
-        hash.update(below(path).as_bytes());
+        hash.update(&[kind]);
+        hash.update(below);
         hash.update(&[0]);
         Self { hash, size: 0 }
     }
@@ -69,9 +76,15 @@ impl EntryHash {
     /// The hash of a directory.
     #[must_use]
     pub fn directory(path: &str) -> u128 {
+        Self::of_directory(below(path).as_bytes())
+    }
+
+    /// The same for a path without the step's directory.
+    #[must_use]
+    pub fn of_directory(below: &[u8]) -> u128 {
         let mut hash = Xxh3::new();
         hash.update(b"d");
-        hash.update(below(path).as_bytes());
+        hash.update(below);
         hash.digest128()
     }
 }

@@ -7,6 +7,7 @@
 //!
 //! Paths are relative to the mount; the first component is the directory of the step.
 
+mod command;
 mod entry;
 mod handles;
 mod plan;
@@ -22,6 +23,7 @@ use nix::errno::Errno;
 
 use crate::result::Postmark;
 
+pub use command::Command;
 pub use entry::{Entry, EntryHash, EntryKind, below};
 pub use plan::{Plan, Planned};
 pub use real::{Real, Stop};

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{Failure, Ops, Reach, Result, UpTo};
+use super::{Command, Failure, Ops, Reach, Result, UpTo};
 use crate::result::Postmark;
 use crate::units::{Bytes, Seed};
 
@@ -80,6 +80,11 @@ pub trait Workload: Send + Sync {
     /// Calls that it makes at least, known without a plan: counting a billion of them takes minutes.
     fn least_calls(&self) -> u64 {
         0
+    }
+
+    /// The command that is run in place of calls, where the work is one.
+    fn command(&self) -> Option<&Command> {
+        None
     }
 
     /// Whether it makes entries in a directory of its own, named like the step.

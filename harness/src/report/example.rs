@@ -245,6 +245,7 @@ fn step(name: &str, workload: &str, facts: Facts, metrics: &[(&str, f64)]) -> St
         series: vec![],
         errnos: vec![],
         read_back: Checked::Clean,
+        command: None,
     }
 }
 

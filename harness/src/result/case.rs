@@ -144,6 +144,10 @@ impl Reason {
     pub const DAMAGE: &str = "damage";
     /// A fixed amount of work met a limit that its suite does not allow.
     pub const LIMIT: &str = "limit";
+    /// A command of the user's failed.
+    pub const COMMAND: &str = "command";
+    /// The check of a command's work failed.
+    pub const CHECK: &str = "check";
     /// A time limit ran out.
     pub const TIMEOUT: &str = "timeout";
     /// Nothing was meant to run.

@@ -5,6 +5,7 @@
 //! `schema_version` rises only when a reader that ignores unknown fields would go wrong.
 
 mod case;
+mod command;
 mod judged;
 mod kernels;
 pub mod partial;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use case::{CaseResult, Checked, Configuration, LoopInfo, Reason, Status, Verify};
+pub use command::{CommandResult, Role};
 pub use judged::{
     Change, Changes, ClaimResult, ClaimVerdict, Comparison, Estimate, GateResult, GateVerdict, HEADLINE,
     MARGIN, Reference, Verdict,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Checked, Postmark};
+use super::{Checked, CommandResult, Postmark};
 
 /// Measured numbers by key; every key ends in its unit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -54,8 +54,11 @@ pub struct StepResult {
     /// Calls that failed, in order, the first hundred; those that a fill looks for are among them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errnos: Vec<String>,
-    /// Whether what was read back is what was written.
+    /// Whether what was read back is what was written; after a command, whether all of it can be read.
     pub read_back: Checked,
+    /// The command that the step ran, or the one of its commands that failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<CommandResult>,
 }
 
 impl StepResult {

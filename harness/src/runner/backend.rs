@@ -19,6 +19,7 @@ use crate::sys::spawn::{WorkerExit, WorkerProcess, spawn_worker};
 use crate::worker::WORKER_ARGUMENT;
 
 use super::disk;
+use super::lent::Lent;
 use super::memory::{self, Limited};
 
 /// Somewhere that cases run.
@@ -89,10 +90,18 @@ pub(super) struct Host;
 impl Backend for Host {
     fn start(&self, spec: &CaseSpec) -> Result<Started> {
         let (counters, shared) = Shared::new()?;
+        let lent = Lent::streams(spec.live)?;
         let number = shared.as_raw_fd().to_string();
-        let worker = spawn_worker(&["fsduel", WORKER_ARGUMENT, &number], shared.as_fd())?;
+        let streams = lent.as_ref().map(Lent::numbers).unwrap_or_default();
+        let argv: Vec<&str> = ["fsduel", WORKER_ARGUMENT, &number]
+            .into_iter()
+            .chain(streams.iter().map(String::as_str))
+            .collect();
+        let inherited: Vec<_> =
+            std::iter::once(shared.as_fd()).chain(lent.iter().flat_map(Lent::all)).collect();
+        let worker = spawn_worker(&argv, &inherited)?;
         let limit = memory::limit(spec, &worker)?;
-        let place = Box::new(Here { limit, claim: disk::of_case(spec)? });
+        let place = Box::new(Here { limit, _lent: lent, claim: disk::of_case(spec)? });
         Ok(Started { doing: "start", worker, spec: spec.clone(), counters: Some(counters), place })
     }
 }
@@ -101,6 +110,8 @@ impl Backend for Host {
 #[derive(Default)]
 pub(super) struct Here {
     limit: Option<Limited>,
+    /// Taken back with the place.
+    _lent: Option<Lent>,
     /// Until a file system is made on a whole disk, nobody else may use it.
     claim: Option<Claim>,
 }

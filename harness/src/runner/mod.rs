@@ -10,6 +10,7 @@ mod costs;
 pub mod directory;
 mod disk;
 mod forecast;
+mod lent;
 mod memory;
 mod only_ours;
 mod place;
@@ -80,7 +81,8 @@ pub fn run(plan: &Plan, tell: &mut dyn FnMut(RunEvent)) -> Result<RunReport> {
     let (held, watch) = (Lock::hold(), Watch::begin());
     let (backends, environments) = plan.place.backends()?.into_iter().unzip();
     let report = RunReport { environments: with_tools(plan, environments), ..head(plan) };
-    let mut run = Run { plan, backends, started: Instant::now(), report, given_up: vec![], tell };
+    let mut run =
+        Run { plan, backends, started: Instant::now(), report, given_up: vec![], ended: false, tell };
     held.warn(&mut run.report.manifest.warnings);
     (run.tell)(RunEvent::RunBegun(Box::new(run.report.clone())));
     run.refuse();
@@ -102,6 +104,8 @@ struct Run<'a> {
     report: RunReport,
     /// Ids of configurations that fail every time.
     given_up: Vec<String>,
+    /// A command failed, and that ends the run.
+    ended: bool,
     tell: &'a mut dyn FnMut(RunEvent),
 }
 
@@ -135,7 +139,7 @@ impl Run<'_> {
     fn goes_on(&self) -> bool {
         let ran = self.report.cases.iter().any(|case| case.status != Status::NotRun);
         let left = self.plan.cases.iter().any(|spec| !self.given_up.contains(&spec.configuration.id));
-        left && !(ran && signal::seen().is_some())
+        left && !self.ended && !(ran && signal::seen().is_some())
     }
 
     /// Every configuration once.
@@ -146,10 +150,15 @@ impl Run<'_> {
                 continue;
             }
             let case = self.case(&spec);
-            if fails_every_time(&case) {
+            if fails_every_time(&case) && !(self.plan.keep_going && is_of_the_command(&case)) {
                 self.given_up.push(spec.configuration.id);
             }
+            let ends = !self.plan.keep_going && is_of_the_command(&case);
             self.end(case);
+            if ends {
+                self.ended = true;
+                return;
+            }
         }
     }
 
@@ -191,6 +200,12 @@ fn fails_every_time(case: &CaseResult) -> bool {
         Status::Failed => reason != Some(Reason::LIMIT),
         Status::Error | Status::Stopped | Status::NotRun => true,
     }
+}
+
+/// Whether a command of the user's failed, or its check did.
+fn is_of_the_command(case: &CaseResult) -> bool {
+    let code = case.reason.as_ref().map(|reason| reason.code.as_str());
+    case.status == Status::Failed && matches!(code, Some(Reason::COMMAND | Reason::CHECK))
 }
 
 /// What a reader of the figures has to know of how the run went.

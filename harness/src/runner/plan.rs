@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::case::{CaseSpec, Keep, Store};
+use crate::case::{CaseSpec, Keep, Live, Store};
 use crate::claim::ClaimSpec;
 use crate::compare::Repeat;
 use crate::error::{Error, Result};
@@ -14,6 +14,7 @@ use crate::require::{self, Missing, Requirement};
 use crate::result::{Configuration, Manifest, Reason, Reference, RunReport, StoreInfo, SuiteInfo};
 use crate::scratch;
 use crate::suite::Resolved;
+use crate::sys::caller::caller;
 use crate::sys::signal;
 use crate::units::{Bytes, Seed};
 use crate::vm::Kernel;
@@ -39,6 +40,8 @@ pub struct Plan {
     pub cases: Vec<CaseSpec>,
     /// By configuration: why it cannot run here.
     pub not_run: BTreeMap<String, Reason>,
+    /// A command that fails does not end the run.
+    pub keep_going: bool,
     /// A warning about the machine keeps it from starting.
     pub strict: bool,
     /// Measured blocks.
@@ -64,6 +67,10 @@ pub struct Asked {
     pub argv: Vec<String>,
     /// Whether images stay.
     pub keep: Keep,
+    /// A command that fails does not end the run.
+    pub keep_going: bool,
+    /// What a command has of the caller, where it runs only once.
+    pub live: Live,
 }
 
 /// Plan a run, and refuse one that cannot work here.
@@ -85,7 +92,7 @@ pub fn plan(mut resolved: Resolved, asked: &Asked) -> Result<Plan> {
         let filesystem = by_name(configuration)?;
         only_ours::check(configuration)?;
         let work = Work::of(&resolved, configuration, filesystem)?;
-        let case = case_of(&resolved, configuration, order, &run_id, asked.keep);
+        let case = case_of(&resolved, configuration, order, &run_id, asked);
         match cannot_run(filesystem, &resolved, place.kernel(configuration.environment)) {
             Some(reason) => {
                 not_run.insert(configuration.id.clone(), reason);
@@ -110,6 +117,7 @@ pub fn plan(mut resolved: Resolved, asked: &Asked) -> Result<Plan> {
         info: resolved.info,
         cases,
         not_run,
+        keep_going: asked.keep_going,
         strict: resolved.strict,
         repeat: resolved.repeat,
         budget: resolved.budget,
@@ -236,8 +244,9 @@ fn case_of(
     configuration: &Configuration,
     order: u32,
     run_id: &str,
-    keep: Keep,
+    asked: &Asked,
 ) -> CaseSpec {
+    let once = resolved.configurations.len() == 1 && resolved.repeat.blocks() == 1;
     CaseSpec {
         run_id: run_id.to_owned(),
         configuration: configuration.clone(),
@@ -249,9 +258,11 @@ fn case_of(
         direct_io: resolved.direct_io,
         preallocate: resolved.preallocate,
         overcommit: resolved.overcommit,
-        keep,
+        keep: asked.keep,
         memory: resolved.memory,
         quiet: resolved.repeat.blocks() > 1,
+        user: caller(),
+        live: if once { asked.live } else { Live::Nothing },
         seed: resolved.seed,
         steps: resolved.steps.clone(),
     }

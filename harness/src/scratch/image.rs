@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use nix::errno::Errno;
 use nix::unistd::geteuid;
 use rustix::fs::{
-    AtFlags, CWD, FallocateFlags, IFlags, MemfdFlags, SeekFrom, fallocate, fstat, ftruncate, ioctl_getflags,
-    ioctl_setflags, linkat, memfd_create, seek,
+    AtFlags, CWD, FallocateFlags, IFlags, MemfdFlags, SeekFrom, fallocate, fstat, ftruncate, ioctl_ficlone,
+    ioctl_getflags, ioctl_setflags, linkat, memfd_create, seek,
 };
 
 use super::store::{StoreKind, store_info};
@@ -173,23 +173,52 @@ impl Image {
         }
     }
 
-    /// Copy what is not a hole.
+    /// Another image of this size in the same place, all of it a hole.
+    ///
+    /// # Errors
+    ///
+    /// As [`create`](Self::create).
+    pub fn beside(&self) -> Result<Self> {
+        Self::create(self.folder.as_deref(), self.size, false)
+    }
+
+    /// Make an image of the same size, which has no data, the same as this one: shared with it where the
+    /// store can do that, else without its holes.
+    ///
+    /// # Errors
+    ///
+    /// The store has no room.
+    pub fn copy_data_to(&self, other: &Self) -> Result<()> {
+        let doing = || "copy an image".to_owned();
+        rustix::fs::fdatasync(&self.file).map_err(errno).cannot(doing)?;
+        match ioctl_ficlone(&other.file, &self.file) {
+            Ok(()) => Ok(()),
+            // Not this store, or memory.
+            Err(_) => copy_data(&self.file, &other.file).cannot(doing),
+        }
+    }
+
     fn copy_to(&self, path: &Path) -> std::io::Result<()> {
         let to = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
         to.set_len(self.size.0)?;
-        let mut at = 0;
-        loop {
-            at = match seek(&self.file, SeekFrom::Data(at)) {
-                Ok(data) => data,
-                Err(rustix::io::Errno::NXIO) => return Ok(()),
-                Err(error) => return Err(error.into()),
-            };
-            let end = seek(&self.file, SeekFrom::Hole(at))?;
-            seek(&self.file, SeekFrom::Start(at))?;
-            seek(&to, SeekFrom::Start(at))?;
-            copy(&mut std::io::Read::take(&self.file, end - at), &mut &to)?;
-            at = end;
-        }
+        copy_data(&self.file, &to)
+    }
+}
+
+/// Copy what is not a hole.
+fn copy_data(from: &File, to: &File) -> std::io::Result<()> {
+    let mut at = 0;
+    loop {
+        at = match seek(from, SeekFrom::Data(at)) {
+            Ok(data) => data,
+            Err(rustix::io::Errno::NXIO) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        let end = seek(from, SeekFrom::Hole(at))?;
+        seek(from, SeekFrom::Start(at))?;
+        seek(to, SeekFrom::Start(at))?;
+        copy(&mut std::io::Read::take(from, end - at), &mut &*to)?;
+        at = end;
     }
 }
 

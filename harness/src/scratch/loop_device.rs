@@ -7,7 +7,6 @@ use std::fs::{self, File};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
-use loopdev::LoopControl;
 use nix::errno::Errno;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
@@ -18,6 +17,33 @@ use crate::result::LoopInfo;
 use crate::sys::retry::{PATIENCE, retry};
 use crate::sys::{errno, loop_ctl};
 use crate::units::Bytes;
+
+#[cfg(feature = "loopdev")]
+use loopdev::{LoopControl as Control, LoopDevice as Handle};
+#[cfg(not(feature = "loopdev"))]
+use std::fs::File as Control;
+#[cfg(not(feature = "loopdev"))]
+use std::fs::File as Handle;
+
+#[cfg(feature = "loopdev")]
+fn open_control() -> std::io::Result<Control> {
+    Control::open()
+}
+
+#[cfg(not(feature = "loopdev"))]
+fn open_control() -> std::io::Result<Control> {
+    open_device(Path::new("/dev/loop-control"))
+}
+
+#[cfg(feature = "loopdev")]
+fn open_device(path: &Path) -> std::io::Result<Handle> {
+    Handle::open(path)
+}
+
+#[cfg(not(feature = "loopdev"))]
+fn open_device(path: &Path) -> std::io::Result<Handle> {
+    File::options().read(true).write(true).open(path)
+}
 
 /// How an image is attached.
 #[derive(Clone, Debug)]
@@ -52,7 +78,7 @@ impl LoopDevice {
     /// than 5.8.
     pub fn attach(image: &Image, options: &LoopOptions) -> Result<Self> {
         let block_size = check_block_size(image.size(), options.logical_block_size)?;
-        let control = LoopControl::open().cannot(|| "open /dev/loop-control".into()).map_err(|error| {
+        let control = open_control().cannot(|| "open /dev/loop-control".into()).map_err(|error| {
             error.of_kind(Kind::Unavailable).next("fsduel doctor tells what loop devices need")
         })?;
         let attempt = || attach_once(&control, image, options, block_size);
@@ -139,7 +165,7 @@ impl Drop for LoopDevice {
 struct Configured {
     path: PathBuf,
     name: String,
-    handle: loopdev::LoopDevice,
+    handle: Handle,
 }
 
 fn check_block_size(image: Bytes, block_size: Bytes) -> Result<u32> {
@@ -171,11 +197,11 @@ fn explain(error: Error) -> Error {
 }
 
 /// One attempt, with a number of its own: the last one may be taken by now.
-fn attach_once(control: &LoopControl, image: &Image, options: &LoopOptions, size: u32) -> Result<Configured> {
+fn attach_once(control: &Control, image: &Image, options: &LoopOptions, size: u32) -> Result<Configured> {
     let number = loop_ctl::get_free(control).cannot(|| "get a free loop device".into())?;
     let name = format!("loop{number}");
     let path = node(&name, options.node_folder)?;
-    let handle = loopdev::LoopDevice::open(&path).cannot(|| format!("open {}", path.display()))?;
+    let handle = open_device(&path).cannot(|| format!("open {}", path.display()))?;
     let direct_io = if options.direct_io { loop_ctl::DIRECT_IO } else { 0 };
     let flags = loop_ctl::AUTOCLEAR | direct_io;
     loop_ctl::configure(&handle, &image.as_fd(), size, flags, &options.tag)

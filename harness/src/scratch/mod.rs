@@ -82,7 +82,15 @@ impl Scratch {
     /// See [`Image::create`], [`LoopDevice::attach`], [`Disk::open`] and [`Place::new`]; or direct I/O
     /// was demanded and the kernel did not grant it.
     pub fn attach(spec: &ScratchSpec) -> Result<Self> {
-        let place = Place::new(spec.store.as_deref())?;
+        Self::attach_in(spec, Place::new(spec.store.as_deref())?)
+    }
+
+    /// The same in a place that is there.
+    ///
+    /// # Errors
+    ///
+    /// As [`attach`](Self::attach).
+    pub fn attach_in(spec: &ScratchSpec, place: Place) -> Result<Self> {
         if let Some(disk) = &spec.disk {
             return Ok(Self { mount: None, device: Device::Disk(Disk::open(disk)?), image: None, place });
         }
@@ -166,6 +174,17 @@ impl Scratch {
         self.mount.take().map_or(Ok(()), Mount::close)
     }
 
+    /// Unmount it if nothing uses it; else it stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// Something uses it, which is named.
+    pub fn unmount_if_free(&mut self) -> Result<()> {
+        self.mount.as_mut().map_or(Ok(()), Mount::close_if_free)?;
+        self.mount = None;
+        Ok(())
+    }
+
     /// Prove that no superblock is left, and drop what the host has cached of the device and the
     /// image, so that the next mount is cold.
     ///
@@ -188,6 +207,16 @@ impl Scratch {
     #[must_use]
     pub fn image(&self) -> Option<&Image> {
         self.image.as_ref()
+    }
+
+    /// An empty folder beside the mount, seen from nowhere else; what is mounted on it must be gone before
+    /// [`close`](Self::close).
+    ///
+    /// # Errors
+    ///
+    /// It cannot be made.
+    pub fn folder(&self, name: &str) -> Result<PathBuf> {
+        self.place.mount_point(name)
     }
 
     /// Take down mount, device, image and place, all of them whatever happens.

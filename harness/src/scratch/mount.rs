@@ -101,6 +101,17 @@ impl Mount {
         self.mounted = false;
         unmount(&self.path, PATIENCE)
     }
+
+    /// Unmount, and wait until it is done; what is in use stays mounted.
+    ///
+    /// # Errors
+    ///
+    /// Something uses it, and is named.
+    pub fn close_if_free(&mut self) -> Result<()> {
+        unmount(&self.path, DROP_PATIENCE)?;
+        self.mounted = false;
+        Ok(())
+    }
 }
 
 impl Drop for Mount {

@@ -44,6 +44,9 @@ const SUPERBLOCK: [(&str, MountFlags); 5] = [
     ("lazytime", MountFlags::from_bits_retain(1 << 25)),
 ];
 
+/// Words of one choice, of which the last counts.
+const ACCESS_TIMES: [&str; 4] = ["noatime", "relatime", "strictatime", "atime"];
+
 /// Words that say what is so anyway.
 const DEFAULTS: [&str; 7] = ["", "defaults", "rw", "atime", "diratime", "exec", "async"];
 
@@ -60,7 +63,13 @@ impl MountOptions {
             superblock: vec![],
             data: vec![],
         };
-        for word in options.split(',').filter(|word| !DEFAULTS.contains(word)) {
+        for word in options.split(',') {
+            if ACCESS_TIMES.contains(&word) {
+                split.forget_access_time();
+            }
+            if DEFAULTS.contains(&word) {
+                continue;
+            }
             if matches!(word, "suid" | "dev") || word.contains('\0') {
                 let doing = format!("mount with option `{word}`: every mount is nosuid,nodev");
                 return Err(Error::usage(doing).next(format!("leave `{word}` out")));
@@ -68,6 +77,11 @@ impl MountOptions {
             split.add(word);
         }
         Ok(split)
+    }
+
+    fn forget_access_time(&mut self) {
+        self.attributes.remove(MountAttrFlags::MOUNT_ATTR__ATIME);
+        self.flags.remove(MountFlags::NOATIME | MountFlags::RELATIME | MountFlags::STRICTATIME);
     }
 
     fn add(&mut self, word: &str) {
@@ -121,6 +135,21 @@ mod tests {
         assert_eq!(split.attributes, MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV);
         assert!(split.data.is_empty() && !split.read_only());
         assert!(MountOptions::parse("noatime,suid").is_err());
+    }
+
+    #[test]
+    fn of_the_ways_to_count_accesses_the_last_counts() {
+        for (options, attribute, flag) in [
+            ("noatime,strictatime", MountAttrFlags::MOUNT_ATTR_STRICTATIME, MountFlags::STRICTATIME),
+            ("strictatime,noatime", MountAttrFlags::MOUNT_ATTR_NOATIME, MountFlags::NOATIME),
+            ("noatime,relatime", MountAttrFlags::MOUNT_ATTR_RELATIME, MountFlags::RELATIME),
+            ("noatime,atime", MountAttrFlags::empty(), MountFlags::empty()),
+        ] {
+            let split = MountOptions::parse(options).unwrap();
+            let always = MountOptions::parse("").unwrap();
+            assert_eq!(split.attributes, always.attributes | attribute, "{options}");
+            assert_eq!(split.flags, always.flags | flag, "{options}");
+        }
     }
 
     #[test]

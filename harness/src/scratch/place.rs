@@ -35,6 +35,15 @@ impl Place {
             Error::unavailable("find a folder to mount on, other than that of the store")
                 .next("mkdir /mnt /srv")
         })?;
+        Self::at(root)
+    }
+
+    /// Mount it at a folder of ours.
+    ///
+    /// # Errors
+    ///
+    /// Mounting is not allowed.
+    pub fn at(root: &Path) -> Result<Self> {
         // Without `nodev`: device nodes may have to be made here.
         sys_mount::Mount::builder()
             .fstype("tmpfs")
@@ -44,6 +53,12 @@ impl Place {
             .cannot(|| format!("mount a tmpfs on {}", root.display()))
             .map_err(|error| error.next("run as root (sudo), or in a container with --privileged"))?;
         Ok(Self { root: root.to_owned() })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.root
     }
 
     /// A folder for device nodes.

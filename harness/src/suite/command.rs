@@ -37,6 +37,10 @@ pub(super) fn command(suite: &Suite, options: &Options, scale: &str, choices: &C
         line.option("--timeout", &duration(limit));
     }
     place(&mut line, options, choices);
+    if !suite.trailing.is_empty() {
+        line.word("--");
+        suite.trailing.iter().for_each(|word| line.word(word));
+    }
     line.0
 }
 

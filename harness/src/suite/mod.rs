@@ -211,6 +211,8 @@ pub struct Suite {
     scales: Vec<String>,
     /// What asks for it on the command line, after `fsduel`.
     called: Vec<String>,
+    /// What ends that command line.
+    trailing: Vec<String>,
     /// Where the paths of its kernels begin; nothing for one without a file.
     folder: Option<PathBuf>,
     /// The step of a suite without a file; a lone key of `--set` is its parameter.
@@ -275,6 +277,12 @@ impl Suite {
         }
     }
 
+    /// The words that end its command line, behind `--`.
+    #[must_use]
+    pub fn followed_by(self, words: &[String]) -> Self {
+        Self { trailing: words.to_vec(), ..self }
+    }
+
     fn new(source: Source, root: Table, called: Vec<String>, only_step: Option<String>) -> Result<Self> {
         let head = Model::read(&source, &root)?.head;
         let mut scales = overrides::scales(&source, &root)?;
@@ -285,7 +293,7 @@ impl Suite {
         }
         check_scales(&source, &head, &scales)?;
         scales.insert(0, head.base_scale.clone().unwrap_or_else(|| ONLY_SCALE.into()));
-        Ok(Self { source, root, head, scales, called, folder: None, only_step })
+        Ok(Self { source, root, head, scales, called, trailing: vec![], folder: None, only_step })
     }
 
     /// Name in the file.

@@ -1,9 +1,26 @@
-//! The user who called us through sudo: what we leave on purpose is theirs.
+//! The user who called us, through sudo or as themselves: what we leave on purpose is theirs, and
+//! their commands run as them.
 
-use std::fs;
+use std::ffi::CString;
 use std::io;
-use std::os::unix::fs::{MetadataExt, lchown};
-use std::path::Path;
+use std::os::unix::fs::lchown;
+use std::path::{Path, PathBuf};
+
+use nix::unistd::{Gid, Uid, geteuid, getgid, getgrouplist, getgroups};
+use serde::{Deserialize, Serialize};
+
+use super::confine::Ids;
+
+/// A user as a command knows them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct User {
+    /// Login name; the number where there is none.
+    pub name: String,
+    /// Home directory.
+    pub home: PathBuf,
+    /// Numbers of user and groups.
+    pub ids: Ids,
+}
 
 /// Under sudo, give `path` to the user who called it.
 ///
@@ -11,11 +28,58 @@ use std::path::Path;
 ///
 /// The file system of `path` knows no owners.
 pub fn give_to_caller(path: &Path) -> io::Result<()> {
-    let id = |name| std::env::var(name).ok().and_then(|text| text.parse::<u32>().ok());
-    // The owner of /proc/self is the effective user.
-    let root = fs::metadata("/proc/self").is_ok_and(|entry| entry.uid() == 0);
-    match (root, id("SUDO_UID"), id("SUDO_GID")) {
-        (true, Some(uid), Some(gid)) => lchown(path, Some(uid), Some(gid)),
-        _ => Ok(()),
+    match sudo() {
+        Some((uid, gid)) => lchown(path, Some(uid.as_raw()), Some(gid.as_raw())),
+        None => Ok(()),
     }
+}
+
+/// Who called, where that is not root.
+#[must_use]
+pub fn caller() -> Option<User> {
+    let (uid, gid) = match geteuid() {
+        root if root.is_root() => sudo()?,
+        other => (other, getgid()),
+    };
+    if uid.is_root() {
+        return None;
+    }
+    let known = nix::unistd::User::from_uid(uid).ok().flatten();
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let asked = if geteuid().is_root() { variable("SUDO_USER") } else { variable("USER") };
+    let name = known.as_ref().map(|user| user.name.clone()).or(asked).unwrap_or_else(|| uid.to_string());
+    let home = known.map_or_else(|| "/".into(), |user| user.dir);
+    let ids = Ids { uid: uid.as_raw(), gid: gid.as_raw(), groups: groups(&name, gid) };
+    Some(User { name, home, ids })
+}
+
+/// The shell of whoever called: that of their login, or for root `$SHELL`; where there is none, `/bin/sh`.
+#[must_use]
+pub fn shell(as_root: bool) -> PathBuf {
+    let variable = std::env::var_os("SHELL").map(PathBuf::from);
+    let asked = match caller().filter(|_| !as_root && geteuid().is_root()) {
+        Some(user) => nix::unistd::User::from_uid(user.ids.uid.into()).ok().flatten().map(|user| user.shell),
+        None => variable,
+    };
+    // Some logins are not for people, and have a program that only says so.
+    let works = |shell: &PathBuf| shell.is_file() && !shell.ends_with("nologin") && !shell.ends_with("false");
+    asked.filter(works).unwrap_or_else(|| "/bin/sh".into())
+}
+
+/// What sudo says of who called it.
+fn sudo() -> Option<(Uid, Gid)> {
+    let id = |name| std::env::var(name).ok().and_then(|text| text.parse::<u32>().ok());
+    if !geteuid().is_root() {
+        return None;
+    }
+    Some((Uid::from_raw(id("SUDO_UID")?), Gid::from_raw(id("SUDO_GID")?)))
+}
+
+/// Those of a login; where nobody has that name, the first alone.
+fn groups(name: &str, gid: Gid) -> Vec<u32> {
+    let found = match geteuid().is_root() {
+        true => CString::new(name).ok().and_then(|name| getgrouplist(&name, gid).ok()),
+        false => getgroups().ok(),
+    };
+    found.filter(|all| !all.is_empty()).unwrap_or_else(|| vec![gid]).into_iter().map(Gid::as_raw).collect()
 }

@@ -11,7 +11,7 @@
 
 use std::fs::File;
 use std::ops::Deref;
-use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, OwnedFd, RawFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -93,15 +93,8 @@ impl Shared {
     /// # Errors
     ///
     /// There is no such descriptor, or something else is behind it.
-    #[expect(unsafe_code, reason = "an inherited descriptor is a number")]
     pub fn inherited(number: RawFd) -> Result<Self> {
-        // SAFETY: asking for the flags of a number that is no descriptor does nothing.
-        let is_open = number > 2 && unsafe { libc::fcntl(number, libc::F_GETFD) } >= 0;
-        if !is_open {
-            return Err(Error::new(format!("use descriptor {number}: it was not handed over")));
-        }
-        // SAFETY: it is open, and nobody else in this process knows of it: it was inherited.
-        Self::map(&unsafe { OwnedFd::from_raw_fd(number) })
+        Self::map(&super::inherited::take(number)?)
     }
 
     #[expect(unsafe_code, reason = "memory that two processes share")]

@@ -62,8 +62,8 @@ pub struct WorkerProcess {
     exit: Option<WorkerExit>,
 }
 
-/// Start this very program again with `argv` (its name first), as a worker. It inherits one
-/// descriptor beside its standard ones, under the same number.
+/// Start this very program again with `argv` (its name first), as a worker. It inherits these
+/// descriptors beside its standard ones, under the same numbers.
 ///
 /// Call it from the main thread: the death signal comes when the *thread* that started the worker
 /// ends. Returns once the new program runs.
@@ -71,18 +71,12 @@ pub struct WorkerProcess {
 /// # Errors
 ///
 /// Namespaces are refused, or the program cannot be started again.
-pub fn spawn_worker(argv: &[&str], inherited: BorrowedFd) -> Result<WorkerProcess> {
+pub fn spawn_worker(argv: &[&str], inherited: &[BorrowedFd]) -> Result<WorkerProcess> {
     let (input_read, input) = pipe().cannot(|| "make a pipe to a worker".into())?;
     let (events, events_write) = pipe().cannot(|| "make a pipe from a worker".into())?;
     let (errors, errors_write) = pipe().cannot(|| "make a pipe from a worker".into())?;
     let streams = [input_read.as_fd(), events_write.as_fd(), errors_write.as_fd()];
-    let program = Program {
-        path: Path::new("/proc/self/exe"),
-        argv,
-        streams,
-        inherited: &[inherited],
-        namespaces: true,
-    };
+    let program = Program { path: Path::new("/proc/self/exe"), argv, streams, inherited, namespaces: true };
     let pipes = [OwnedFd::from(input), OwnedFd::from(events), OwnedFd::from(errors)].map(File::from);
     let (worker, failure) = start(&program, pipes)?;
     drop((input_read, events_write, errors_write));

@@ -15,17 +15,18 @@ use crate::verify::kernel_log::KernelLog;
 use crate::workload::{self, Workload};
 
 use super::cold::Cold;
+use super::exec::Live;
 use super::kept::{self, Folder};
 use super::step::Bench;
 use super::store::StoreWatch;
 use super::tell::Tell;
-use super::verdict::{all_of, ends_the_case, not_allowed, not_clean, status_of};
+use super::verdict::{all_of, ends_the_case, failed_command, not_allowed, not_clean, status_of};
 use super::{orphans, quiet};
 
 /// Run the case. Whatever happens ends up in the result.
-pub(super) fn run(spec: &CaseSpec, tell: &mut Tell) -> CaseResult {
+pub(super) fn run(spec: &CaseSpec, tell: &mut Tell, live: &Live) -> CaseResult {
     let mut case =
-        Case { spec, started: Instant::now(), tell, result: CaseResult::planned(spec), fsck: None };
+        Case { spec, started: Instant::now(), tell, live, result: CaseResult::planned(spec), fsck: None };
     let outcome = case.run();
     case.conclude(outcome);
     case.result
@@ -35,6 +36,7 @@ struct Case<'a> {
     spec: &'a CaseSpec,
     started: Instant,
     tell: &'a mut Tell,
+    live: &'a Live,
     result: CaseResult,
     /// What the checker printed, once it ran.
     fsck: Option<String>,
@@ -90,6 +92,7 @@ impl Case<'_> {
             watch,
             cold: &cold,
             tell: self.tell,
+            live: self.live,
             started: self.started,
             filled: None,
         };
@@ -177,7 +180,10 @@ impl Case<'_> {
     fn clean(&self) -> bool {
         let steps = &self.result.steps;
         let damaged = steps.iter().any(|step| step.read_back != Checked::Clean);
-        !damaged && not_clean(&self.result.verify).is_none() && not_allowed(&self.spec.steps, steps).is_none()
+        !damaged
+            && not_clean(&self.result.verify).is_none()
+            && not_allowed(&self.spec.steps, steps).is_none()
+            && failed_command(steps).is_none()
     }
 
     /// Leave a folder with all that one needs to look into the case by hand; the runner adds to it.
@@ -223,7 +229,9 @@ impl Case<'_> {
         result.verify.read_back = all_of(result.steps.iter().map(|step| step.read_back));
         let failed = match &outcome {
             Err(error) => Some((status_of(error), Reason::from(error))),
-            Ok(()) => not_clean(&result.verify).or_else(|| not_allowed(&self.spec.steps, &result.steps)),
+            Ok(()) => not_clean(&result.verify)
+                .or_else(|| not_allowed(&self.spec.steps, &result.steps))
+                .or_else(|| failed_command(&result.steps)),
         };
         (result.status, result.reason) = match failed {
             Some((status, reason)) => (status, Some(reason)),

@@ -10,6 +10,7 @@
 mod abandon;
 mod case;
 mod cold;
+mod exec;
 pub(crate) mod kept;
 mod limit;
 mod orphans;
@@ -26,6 +27,7 @@ use crate::error::{Cannot, Error, Result};
 use crate::sys::counters::Shared;
 use crate::sys::signal;
 
+use exec::Live;
 use tell::Tell;
 
 pub(crate) use case::sequence;
@@ -33,7 +35,8 @@ pub(crate) use limit::limit_of;
 pub(crate) use step::facts;
 pub(crate) use verdict::{all_of, not_allowed, status_of};
 
-/// First argument of a worker's command line; the second is the descriptor of the counters.
+/// First argument of a worker's command line. The second is the descriptor of the counters; behind it
+/// may be those of the streams of the caller: where a command prints to, and what it reads.
 pub const WORKER_ARGUMENT: &str = "__worker";
 
 /// Be a worker if the command line says so; a program that runs cases calls this first.
@@ -57,6 +60,8 @@ pub fn run_if_worker() -> Option<i32> {
 fn work() -> Result<()> {
     signal::stop_on(&signal::ENDING)?;
     let counters = Shared::inherited(descriptor()?)?;
+    let streams: Vec<String> = std::env::args().skip(3).collect();
+    let mut live = Live::inherited(&streams)?;
     let mut input = BufReader::new(std::io::stdin());
     let mut line = String::new();
     input.read_line(&mut line).cannot(|| "read the case from the runner".into())?;
@@ -64,7 +69,10 @@ fn work() -> Result<()> {
         serde_json::from_str(&line).cannot(|| "understand the case that the runner sent".into())?;
     hold_life_line(input);
     let mut tell = Tell::new(std::io::stdout(), counters);
-    let result = case::run(&spec, &mut tell);
+    if spec.live == crate::case::Live::Seen && live.is_nothing() {
+        live = Live::to_stderr()?;
+    }
+    let result = case::run(&spec, &mut tell, &live);
     tell.case_ended(result)
 }
 

@@ -24,6 +24,7 @@ use crate::workload::{self, StepSpec, Workload};
 use super::abandon::drop_dirty_files;
 use super::case::mount_options;
 use super::cold::{Cold, check_files};
+use super::exec::Live;
 use super::limit::{Moment, judge};
 use super::store::StoreWatch;
 use super::tell::Tell;
@@ -37,6 +38,7 @@ pub(super) struct Bench<'a> {
     pub(super) watch: &'a StoreWatch,
     pub(super) cold: &'a Cold,
     pub(super) tell: &'a mut Tell,
+    pub(super) live: &'a Live,
     pub(super) started: Instant,
     /// Size of the file that an earlier step left, where one filled the file system.
     pub(super) filled: Option<Bytes>,
@@ -60,6 +62,9 @@ impl Bench<'_> {
         step: &StepSpec,
         workload: &dyn Workload,
     ) -> Result<(StepResult, Vec<String>)> {
+        if let Some(command) = workload.command() {
+            return self.run_command(step, command);
+        }
         let started_s = self.started.elapsed().as_secs_f64();
         let total = workload::totals(workload, self.spec.seed, u64::MAX).ok().flatten();
         let most = workload.fill_sizes(self.spec.image_size).first().map(|size| size.0);
@@ -95,7 +100,7 @@ impl Bench<'_> {
         }
     }
 
-    fn root(&self) -> Result<File> {
+    pub(super) fn root(&self) -> Result<File> {
         self.scratch.mounted().ok_or_else(|| Error::new("work on a file system that is not mounted"))?.root()
     }
 
@@ -148,7 +153,7 @@ impl Bench<'_> {
         let reach = self.reach(workload, worked);
         let back = read_back(root.as_fd(), workload, &step.name, self.spec.seed, reach, stop_flag())?;
         drop(root);
-        self.counted_errors(worked)?;
+        self.counted_errors(worked.limit.as_ref())?;
         if back.checked == Checked::Clean && self.filesystem.keeps_deleted_space().is_none() {
             self.recover(workload, &mut worked.metrics).map_err(|error| match stop_requested() {
                 true => error.of_kind(Kind::Stopped),
@@ -162,7 +167,7 @@ impl Bench<'_> {
     }
 
     /// Mount what was mounted before with the same options, with cold caches.
-    fn mount_cold(&mut self) -> Result<()> {
+    pub(super) fn mount_cold(&mut self) -> Result<()> {
         self.cold.chill(self.scratch)?;
         self.scratch.mount(self.filesystem, &mount_options(self.spec, self.filesystem)).map_err(|error| {
             match error.errno() {
@@ -191,9 +196,9 @@ impl Bench<'_> {
     }
 
     /// Errors that the file system itself counted while it was mounted.
-    fn counted_errors(&self, worked: &Worked) -> Result<()> {
+    pub(super) fn counted_errors(&self, limit: Option<&Limit>) -> Result<()> {
         // A full directory index counts as a warning for each call that it refused.
-        if worked.limit.as_ref().is_some_and(|limit| limit.which == Which::DirectoryIndex) {
+        if limit.is_some_and(|limit| limit.which == Which::DirectoryIndex) {
             return Ok(());
         }
         match self.filesystem.counted_errors(self.scratch.device().name()) {
@@ -223,7 +228,11 @@ impl Bench<'_> {
     }
 }
 
-fn target_of<'a>(scratch: &'a Scratch, mount: &'a Path, filesystem: &'static dyn Filesystem) -> Target<'a> {
+pub(super) fn target_of<'a>(
+    scratch: &'a Scratch,
+    mount: &'a Path,
+    filesystem: &'static dyn Filesystem,
+) -> Target<'a> {
     let (device, image) = (scratch.device().name(), scratch.image().map(AsFd::as_fd));
     Target { made: Some(Made { device, image, mount, filesystem }) }
 }
@@ -232,7 +241,7 @@ fn duplicate(root: &File) -> Result<File> {
     root.try_clone().cannot(|| "duplicate a descriptor".into())
 }
 
-fn check_stop(step: &StepSpec) -> Result<()> {
+pub(super) fn check_stop(step: &StepSpec) -> Result<()> {
     match stop_requested() {
         true => Err(Error::stopped(format!("finish step {}: it was asked to stop", step.name))),
         false => Ok(()),
@@ -261,6 +270,7 @@ fn result_of(
         series: worked.record.series,
         errnos: worked.record.errnos.iter().map(ToString::to_string).collect(),
         read_back: back.checked,
+        command: None,
     }
 }
 

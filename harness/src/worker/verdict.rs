@@ -1,7 +1,8 @@
 //! What a case came to: its status and reason, from what its steps and checks told.
 
+use crate::command::quoted;
 use crate::error::{Error, Kind};
-use crate::result::{Checked, EndedWord, Limit, Reason, Status, StepResult, Verify};
+use crate::result::{Checked, EndedWord, Limit, Reason, Role, Status, StepResult, Verify};
 use crate::workload::StepSpec;
 
 /// What the status of a case is after an error.
@@ -20,6 +21,9 @@ pub(super) fn ends_the_case(step: &StepResult) -> Option<String> {
     let name = &step.name;
     if step.read_back != Checked::Clean {
         return Some(format!("steps after {name} were not run: its tree is not as it must be"));
+    }
+    if let Some(command) = step.command.as_ref().filter(|command| !command.succeeded()) {
+        return Some(format!("steps after {name} were not run: its command {}", command.ending()));
     }
     let cut_short = step.ended == EndedWord::Limit && step.facts.file_size_bytes.is_none();
     cut_short.then(|| format!("steps after {name} were not run: a limit cut its tree short"))
@@ -54,6 +58,22 @@ pub(crate) fn not_allowed(specs: &[StepSpec], steps: &[StepResult]) -> Option<(S
     );
     let next = Some("a larger --size, or fewer files with --set".into());
     Some((Status::Failed, Reason { code: Reason::LIMIT.into(), text, next }))
+}
+
+/// A command of the user's that failed, which is what it is: no fault of anything below it.
+pub(super) fn failed_command(steps: &[StepResult]) -> Option<(Status, Reason)> {
+    let failed = |step: &&StepResult| step.command.as_ref().is_some_and(|command| !command.succeeded());
+    let step = steps.iter().find(failed)?;
+    let command = step.command.as_ref()?;
+    let (what, code) = match command.role {
+        Role::Command => ("the command", Reason::COMMAND),
+        Role::Prepare => ("the command that prepares", Reason::COMMAND),
+        Role::Check => ("the command that checks", Reason::CHECK),
+    };
+    let words: Vec<String> = command.argv.iter().map(|word| quoted(word)).collect();
+    let text = format!("step {}: {what} {}: {}", step.name, command.ending(), words.join(" "));
+    let next = Some("see what it printed; `fsduel shell` gives such a file system to try it in".into());
+    Some((Status::Failed, Reason { code: code.into(), text, next }))
 }
 
 /// The call that met a limit, as far as it is known: `, in write postmark/17 (ENOSPC)`.

@@ -6,6 +6,7 @@
 
 mod shared;
 
+mod exec;
 mod fill_until_enospc;
 mod list;
 mod many_directories;
@@ -80,6 +81,7 @@ pub static ALL: &[Row] = &[
     read::ROW,
     fill_until_enospc::ROW,
     postmark::ROW,
+    exec::ROW,
 ];
 
 /// Build a step of the workload `name`.

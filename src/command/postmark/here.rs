@@ -55,7 +55,7 @@ fn work(results: &Results, script: &Script, runs: &[Run], title: &str) -> Result
     if results.quiet {
         sequence = sequence.without_progress();
     }
-    let mut progress = Progress::start(results.quiet, None);
+    let mut progress = Progress::start(results.quiet, false, None);
     let mut runs = runs.iter();
     for action in &script.actions {
         if !sequence.goes_on() || parts::signal().is_some() {

@@ -76,11 +76,11 @@ pub(in crate::report) fn read(report: &RunReport, steps: &[&StepResult], page: &
     }
 }
 
-/// A step that neither makes nor removes a file.
+/// A step that neither makes nor removes a file; what a command does is not known.
 fn reads(step: &StepResult) -> bool {
     let facts = &step.facts;
     let changes = [facts.files_created_count, facts.directories_created_count, facts.files_deleted_count];
-    step.limit.is_none() && changes.iter().all(Option::is_none)
+    step.command.is_none() && step.limit.is_none() && changes.iter().all(Option::is_none)
 }
 
 /// With as many columns as there is room for, of those that have something to say.

@@ -276,5 +276,6 @@ fn step_of(run: &Run, started_s: f64, facts: Facts, read_back: Checked) -> StepR
         series: vec![],
         errnos: vec![],
         read_back,
+        command: None,
     }
 }

@@ -1,0 +1,91 @@
+//! What a user's command gets beside its file system: mounts and a `/proc` of its own, the rights of
+//! the user who called, and none of our descriptors.
+//!
+//! Between `fork` and `execve` only raw calls are allowed, so all is made ready before.
+
+use std::ffi::CStr;
+use std::io::{Error, Result};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+/// The numbers of a user.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Ids {
+    /// Of the user.
+    pub uid: u32,
+    /// Of the first group.
+    pub gid: u32,
+    /// Of all groups.
+    pub groups: Vec<u32>,
+}
+
+/// A `/proc` hides nothing of the machine's, but no program is to be started from it.
+const PROC_FLAGS: libc::c_ulong = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
+
+/// What becomes of the terminal on standard input: what is typed there, Ctrl-C too, goes to the command
+/// alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Terminal {
+    /// Nobody could wake the command after a Ctrl-Z, so that does nothing.
+    NeverStopped,
+    /// The command is a shell, which has jobs of its own.
+    WithJobs,
+}
+
+/// Let `command` start with mounts of its own, with a `/proc` of its PID namespace and, where they are
+/// given, as the user with these `ids`. The caller is in a PID namespace of its own. With `terminal`, its
+/// standard input is one, which it gets.
+#[expect(unsafe_code, reason = "what is done between fork and execve")]
+pub fn confine(command: &mut Command, ids: Option<Ids>, terminal: Option<Terminal>) {
+    let become_theirs = move || {
+        if let Some(terminal) = terminal {
+            take_terminal(terminal)?;
+        }
+        become_theirs(ids.as_ref())
+    };
+    // SAFETY: it only makes system calls, on memory that was made before the fork.
+    unsafe { command.pre_exec(become_theirs) };
+}
+
+/// Become the foreground of the terminal on standard input. As long as we are not, the kernel asks
+/// whoever changes that to stop, unless it does not listen.
+#[expect(unsafe_code, reason = "raw calls, all of them async-signal-safe")]
+fn take_terminal(terminal: Terminal) -> Result<()> {
+    // SAFETY: the sets are filled in before they are used, and outlive the calls.
+    unsafe {
+        let (mut held, mut before): (libc::sigset_t, libc::sigset_t) =
+            (std::mem::zeroed(), std::mem::zeroed());
+        libc::sigemptyset(&raw mut held);
+        libc::sigaddset(&raw mut held, libc::SIGTTOU);
+        done(libc::sigprocmask(libc::SIG_BLOCK, &raw const held, &raw mut before))?;
+        let taken = done(libc::tcsetpgrp(0, libc::getpid()));
+        done(libc::sigprocmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()))?;
+        if terminal == Terminal::NeverStopped {
+            libc::signal(libc::SIGTSTP, libc::SIG_IGN);
+        }
+        taken
+    }
+}
+
+#[expect(unsafe_code, reason = "raw calls, all of them async-signal-safe")]
+fn become_theirs(ids: Option<&Ids>) -> Result<()> {
+    let proc: &CStr = c"/proc";
+    // SAFETY: strings are constants; the list of groups lives as long as the closure that owns it.
+    unsafe {
+        done(libc::unshare(libc::CLONE_NEWNS))?;
+        let kind = c"proc".as_ptr();
+        done(libc::mount(kind, proc.as_ptr(), kind, PROC_FLAGS, std::ptr::null()))?;
+        // Before Linux 5.11 this fails; then the standard library's own flag has to do.
+        libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC);
+        if let Some(ids) = ids {
+            done(libc::setgroups(ids.groups.len(), ids.groups.as_ptr()))?;
+            done(libc::setresgid(ids.gid, ids.gid, ids.gid))?;
+            done(libc::setresuid(ids.uid, ids.uid, ids.uid))?;
+        }
+    }
+    Ok(())
+}
+
+fn done(answer: libc::c_int) -> Result<()> {
+    if answer == 0 { Ok(()) } else { Err(Error::last_os_error()) }
+}
