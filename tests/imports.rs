@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the ground up. A module may import its own row and the rows above it in this list.
-const ROWS: [&[&str]; 9] = [
+const ROWS: [&[&str]; 10] = [
     &["error", "lines", "names", "stats", "units"],
     &["command", "require", "sys"],
     &["content", "guard", "manifest", "ops", "result"],
@@ -20,6 +20,7 @@ const ROWS: [&[&str]; 9] = [
     &["vm"],
     &["guest", "runner", "worker"],
     &["report"],
+    &["testing"],
 ];
 
 /// The row whose parts do not see each other: they meet in the worker. Their traits are the
@@ -34,17 +35,18 @@ const SEEN_BY_REPORT: [&str; 5] = ["error", "stats", "units", "result", "report"
 const ROW_TRAITS: [&str; 3] = ["Filesystem", "Measurement", "Workload"];
 
 /// Names of file systems that mean something else there.
-const OTHER_NAMES: [(&str, &str); 3] = [
+const OTHER_NAMES: [(&str, &str); 4] = [
     ("guard/store.rs", "the host's file system below the images"),
     ("require.rs", "programs and the packages that have them"),
     ("scratch/store.rs", "the host's file system below the images"),
+    ("testing/scratch.rs", "short ways to those that tests ask for most"),
 ];
 
 /// Where other programs are started, and where such a start is made ready.
 const STARTS: [&str; 3] = ["command.rs", "command/theirs.rs", "sys/confine.rs"];
 
 /// What prints there is read beside the output of a test.
-const PRINTS: [&str; 0] = [];
+const PRINTS: [&str; 2] = ["testing/builder.rs", "testing/each.rs"];
 
 struct Source {
     /// Below `harness/src`.

@@ -48,6 +48,8 @@ pub mod suite;
 pub mod vm;
 pub mod worker;
 
+pub mod testing;
+
 pub mod claim;
 pub mod compare;
 pub mod facts;

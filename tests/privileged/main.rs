@@ -11,6 +11,7 @@ mod damage;
 mod disks;
 mod environment;
 mod exec;
+mod fixture;
 mod golden;
 mod guard;
 mod kept;
@@ -29,6 +30,7 @@ use fsduel_harness::require::{self, Missing, Requirement};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 fn main() {
+    fixture::run_if_child();
     let mut arguments = Arguments::from_args();
     // Most tests wait for a device or a process; twice the processors keep them all at work.
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -47,6 +49,7 @@ fn main() {
     trials.extend(disks::trials());
     trials.extend(environment::trials());
     trials.extend(exec::trials());
+    trials.extend(fixture::trials());
     trials.extend(guard::trials());
     trials.extend(kept::general_trials());
     trials.extend(repeat::trials());
