@@ -24,6 +24,7 @@ pub fn trials() -> Vec<Trial> {
         general("a_fixture_is_mounted_again_with_other_options", remounts),
         general("a_thread_that_existed_before_is_brought_in_and_goes_back", threads),
         general("a_fixture_that_is_restored_is_what_it_was", snapshots),
+        general("what_is_in_a_snapshot_is_all_that_was_there_before_it", snapshots_at_once),
         general("a_fixture_belongs_to_whom_it_is_given", owner),
         general("several_fixtures_of_one_thread_do_not_hide_each_other", several),
         general("a_fixture_leaves_nothing_after_a_panic_an_abort_and_a_kill", leaves_nothing),
@@ -147,6 +148,20 @@ fn snapshots() {
         fs.restore(&snapshot).unwrap();
         assert_eq!(fs.fsck().unwrap().checked, Checked::Clean);
     });
+}
+
+/// btrfs lives on for a moment after it was unmounted, where it had just been mounted.
+fn snapshots_at_once() {
+    let one = || {
+        for _ in 0..16 {
+            let Some(mut fs) = Scratch::btrfs().for_test() else { return };
+            fs::write(fs.path().join("kept"), "content").unwrap();
+            let snapshot = fs.snapshot().unwrap();
+            fs.restore(&snapshot).unwrap();
+            assert_eq!(fs::read_to_string(fs.path().join("kept")).unwrap(), "content");
+        }
+    };
+    std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(one))));
 }
 
 fn owner() {

@@ -168,7 +168,7 @@ impl Scratch {
     ///
     /// Something holds it (named), or an option is wrong (then it is mounted as before).
     pub fn remount(&mut self, options: &str) -> Result<()> {
-        self.made.unmount_if_free()?;
+        self.unmount()?;
         let asked = join(self.filesystem.default_mount_options(), options);
         let mounted = self.made.mount(self.filesystem, &asked);
         if let Err(error) = mounted {
@@ -199,7 +199,7 @@ impl Scratch {
     ///
     /// Something holds it, and is named.
     pub fn drop_caches(&mut self) -> Result<()> {
-        self.unmounted(|made, _| made.go_cold())
+        self.unmounted(|_, _| Ok(()))
     }
 
     /// Let its own checker look at it, unmounted and read-only; then it is mounted again. No file may
@@ -232,15 +232,21 @@ impl Scratch {
     /// Something holds it (named), or the snapshot is of another size.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<()> {
         self.unmounted(|made, _| {
-            made.go_cold()?;
             snapshot.put_back(made)?;
             made.go_cold()
         })
     }
 
+    /// Unmount it, with proof: btrfs lives on for a moment where it has just been mounted, and its last
+    /// superblock is written after `umount` has returned.
+    fn unmount(&mut self) -> Result<()> {
+        self.made.unmount_if_free()?;
+        self.made.go_cold()
+    }
+
     /// Do something while it is unmounted, and mount it again whatever came of that.
     fn unmounted<T>(&mut self, work: impl FnOnce(&Device, &dyn Filesystem) -> Result<T>) -> Result<T> {
-        self.made.unmount_if_free()?;
+        self.unmount()?;
         let done = work(&self.made, self.filesystem);
         self.made.mount(self.filesystem, &self.options)?;
         done
