@@ -153,10 +153,12 @@ fn snapshots() {
 /// btrfs lives on for a moment after it was unmounted, where it had just been mounted.
 fn snapshots_at_once() {
     let one = || {
-        for _ in 0..16 {
+        for _ in 0..40 {
             let Some(mut fs) = Scratch::btrfs().for_test() else { return };
             fs::write(fs.path().join("kept"), "content").unwrap();
             let snapshot = fs.snapshot().unwrap();
+            fs::write(fs.path().join("new"), "content").unwrap();
+            File::open(fs.path().join("new")).unwrap().sync_all().unwrap();
             fs.restore(&snapshot).unwrap();
             assert_eq!(fs::read_to_string(fs.path().join("kept")).unwrap(), "content");
         }
