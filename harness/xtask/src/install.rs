@@ -40,6 +40,24 @@ pub const POSTMARK: Need =
     tool("postmark", "does the same as fsduel postmark, for comparison", || has_program("postmark"));
 pub const STRACE: Need = tool("strace", "shows the system calls of both", || has_program("strace"));
 
+/// What people work with, run by the tests on each file system.
+pub const CLIENTS: [Need; 4] = [
+    tool("git", "is run by fsduel exec", || has_program("git")),
+    Need {
+        package: "sqlite3",
+        elsewhere: "sqlite (sqlite3)",
+        why: "is run by fsduel exec",
+        is_there: || has_program("sqlite3"),
+    },
+    tool("fio", "is run by fsduel exec", || has_program("fio")),
+    Need {
+        package: "python3-pytest",
+        elsewhere: "python3-pytest (or pytest)",
+        why: "runs an example in Python",
+        is_there: || ["pytest-3", "pytest"].into_iter().any(has_program),
+    },
+];
+
 /// What shows the reports and what judges them, in tests. Only Debian's package of Chromium is one of
 /// its own; elsewhere it is a snap, which sees none of our folders, so another Chrome will do.
 pub const VIEWERS: [Need; 3] = [

@@ -6,6 +6,7 @@
 mod install;
 mod kernels;
 mod process;
+mod programs;
 mod tasks;
 
 use std::env;
@@ -14,7 +15,8 @@ use std::process::ExitCode;
 const HELP: &str = "\
 cargo xtask demo [SUITE] [OPTIONS]   install what is missing, build, and run
                                      `fsduel run quick` (or SUITE) as root
-cargo xtask test [OPTIONS]           install what is missing, and run all tests,
+cargo xtask test [OPTIONS]           install what is missing (fsx and pjdfstest
+                                     into target/tools), and run all tests,
                                      those on real devices as root
 cargo xtask lint                     format, clippy, documentation, and the
                                      Vagrantfile where ruby or vagrant is

@@ -4,9 +4,10 @@ use std::env;
 use std::fs;
 use std::path::PathBuf;
 
-use crate::install::{LIBCLANG, MACHINES, POSTMARK, STRACE, TOOLS, VIEWERS, ensure};
+use crate::install::{CLIENTS, LIBCLANG, MACHINES, POSTMARK, STRACE, TOOLS, VIEWERS, ensure};
 use crate::kernels;
 use crate::process::{Failure, Result, as_root, has_program, is_root, output, run};
+use crate::programs;
 
 /// Build fsduel and run a suite with it, as root.
 pub fn demo(more: &[&str]) -> Result {
@@ -20,8 +21,10 @@ pub fn demo(more: &[&str]) -> Result {
 
 /// Run all tests. Where something is missing, they fail and do not pass for tested.
 pub fn test(more: &[&str]) -> Result {
-    ensure(TOOLS.iter().chain(&VIEWERS).chain(&MACHINES).chain([&LIBCLANG, &POSTMARK, &STRACE]))?;
+    let tools = TOOLS.iter().chain(&VIEWERS).chain(&MACHINES).chain(&CLIENTS);
+    ensure(tools.chain([&LIBCLANG, &POSTMARK, &STRACE]))?;
     kernels()?;
+    programs::install(&target().join("tools"))?;
     // A shell's background job has SIGINT ignored, and what is ignored here would be in the tests' runs.
     let heard = ["env", "--default-signal=HUP,INT,TERM"];
     let words = [&heard[..], &["cargo", "test", "--workspace", "--locked"], more].concat();
