@@ -2,11 +2,13 @@
 //!
 //! Needs root, loop devices and the tools. What is missing makes a test "ignored" with the
 //! reason, or a failure where `FSDUEL_REQUIRE_ALL=1`: a test that did not run is not a test that
-//! passed. Only a rare file system that this kernel lacks is no failure even then: tools can be
-//! installed, a kernel cannot, and it is tried in virtual machines.
+//! passed. Two things are no failure even then: a rare file system that this kernel lacks (tools can
+//! be installed, a kernel cannot, and it is tried in virtual machines), and Go, which is large and is
+//! needed by one example only.
 #![expect(clippy::unwrap_used, clippy::cast_precision_loss, reason = "a test may panic, and sizes are small")]
 
 mod by_hand;
+mod clients;
 mod damage;
 mod disks;
 mod environment;
@@ -49,6 +51,7 @@ fn main() {
     trials.extend(disks::trials());
     trials.extend(environment::trials());
     trials.extend(exec::trials());
+    trials.extend(clients::trials());
     trials.extend(fixture::trials());
     trials.extend(guard::trials());
     trials.extend(kept::general_trials());
@@ -76,10 +79,33 @@ fn of(filesystem: &'static dyn Filesystem, name: &str, test: fn(&'static dyn Fil
 
 /// A test that needs every common file system.
 fn general(name: impl Into<String>, test: impl FnOnce() + Send + 'static) -> Trial {
+    trial(name.into(), everywhere(), test)
+}
+
+/// Root, loop devices and every common file system.
+fn everywhere() -> Vec<Requirement> {
     let mut requirements: Vec<_> =
         fs::common().iter().flat_map(|filesystem| filesystem.requirements()).collect();
     requirements.extend([Requirement::Root, Requirement::Loop]);
-    trial(name.into(), requirements, test)
+    requirements
+}
+
+fn trial(name: String, requirements: Vec<Requirement>, test: impl FnOnce() + Send + 'static) -> Trial {
+    trial_unless(name, move || lack(&requirements), test)
+}
+
+/// Why a test cannot run here.
+struct Lack {
+    text: String,
+    next: String,
+    /// Whether it may be missing even where all tests must run.
+    is_excused: bool,
+}
+
+fn lack(requirements: &[Requirement]) -> Option<Lack> {
+    let missing = require::check(requirements);
+    let first = missing.iter().find(|missing| is_rare(missing)).or(missing.first())?;
+    Some(Lack { text: first.text.clone(), next: first.next.clone(), is_excused: is_rare(first) })
 }
 
 /// Whether it is a kernel that lacks a file system which few have.
@@ -88,21 +114,19 @@ fn is_rare(missing: &Missing) -> bool {
     matches!(missing.requirement, Requirement::Kernel { filesystem, .. } if !common(filesystem))
 }
 
-fn trial(name: String, requirements: Vec<Requirement>, test: impl FnOnce() + Send + 'static) -> Trial {
-    Trial::ignorable_test(name, move || {
-        let missing = require::check(&requirements);
-        if let Some(missing) = missing.iter().find(|missing| is_rare(missing)) {
-            return Ok(Completion::ignored_with(&missing.text));
+fn trial_unless(
+    name: String,
+    lack: impl FnOnce() -> Option<Lack> + Send + 'static,
+    test: impl FnOnce() + Send + 'static,
+) -> Trial {
+    Trial::ignorable_test(name, move || match lack() {
+        None => {
+            test();
+            Ok(Completion::Completed)
         }
-        match missing.first() {
-            Some(missing) if require_all() => {
-                Err(Failed::from(format!("{}: {}", missing.text, missing.next)))
-            }
-            Some(missing) => Ok(Completion::ignored_with(&missing.text)),
-            None => {
-                test();
-                Ok(Completion::Completed)
-            }
+        Some(lack) if require_all() && !lack.is_excused => {
+            Err(Failed::from(format!("{}: {}", lack.text, lack.next)))
         }
+        Some(lack) => Ok(Completion::ignored_with(&lack.text)),
     })
 }

@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::lab::{Lab, told};
 
-const POSTMARK: Requirement = Requirement::Tool { program: "postmark", package: "postmark" };
+pub const POSTMARK: Requirement = Requirement::Tool { program: "postmark", package: "postmark" };
 const STRACE: Requirement = Requirement::Tool { program: "strace", package: "strace" };
 
 pub fn trials() -> Vec<Trial> {
@@ -48,7 +48,7 @@ fn text(output: &Output) -> String {
 
 /// Counts and amounts of every verbose report in a text, in order: the lines below `Files:` and
 /// `Data:` without the rates behind them, which depend on the time.
-fn figures(text: &str) -> Vec<String> {
+pub fn figures(text: &str) -> Vec<String> {
     let mut is_inside = false;
     let mut figures = vec![];
     for line in text.lines() {
