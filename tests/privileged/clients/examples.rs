@@ -55,7 +55,7 @@ fn pytest() {
     let program = PYTEST.into_iter().find(|program| find(program).is_some()).unwrap();
     let tests = example("pytest");
     let words = [program, "-p", "no:cacheprovider", "--basetemp=tmp", &tests];
-    // Where --basetemp lies elsewhere, its first test sees that.
+    // They refuse to work anywhere else.
     let outside = Lab::new();
     let elsewhere = format!("--basetemp={}", outside.path("tmp").display());
     assert_both(&[], &words, &[&words[..3], &[&elsewhere, &tests]].concat(), 1);
