@@ -17,7 +17,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use crate::destination::ReportTo;
 use crate::parts;
 
-pub use exec::ExecArguments;
+pub use exec::{Around, ExecArguments};
 pub use postmark::{Beside, Content, PostmarkArguments, Verify};
 pub use shared::{Backend, DirectIo, Keep, Place, Results, Shared};
 pub use shell::ShellArguments;

@@ -42,6 +42,7 @@ pub use fsduel_harness::runner::{Forecast, RunEvent, find_groups, free_needed, r
 pub use fsduel_harness::scratch::{find_kept, find_ours, free, remove_kept, store_info};
 pub use fsduel_harness::sys::caller;
 pub use fsduel_harness::sys::counters::Done;
+pub use fsduel_harness::sys::rooted::mode_in;
 pub use fsduel_harness::units::Bytes;
 pub use workload::{Parameter, StepSpec, postmark};
 

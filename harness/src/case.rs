@@ -119,6 +119,9 @@ pub struct CaseSpec {
     /// As whom commands run, where that is not the worker's own user.
     #[serde(default)]
     pub user: Option<User>,
+    /// The environment of commands, where it is not that of the worker.
+    #[serde(default)]
+    pub environment: Vec<(String, String)>,
     /// What a command has of whoever called.
     #[serde(default)]
     pub live: Live,
@@ -202,9 +205,9 @@ pub enum Event {
         /// The monotonic clock there.
         clock_s: f64,
     },
-    /// The worker printed a line on its standard error, where the runner does not see that.
+    /// The worker printed lines on its standard error, where the runner does not see that.
     Said {
-        /// Without its end.
+        /// One or more, without the last end.
         line: String,
     },
     /// What `--keep` wants of a case and only the worker has.

@@ -121,7 +121,9 @@ fn find_on(path: &OsStr, program: &str) -> Option<PathBuf> {
         .find(|file| is_executable(file))
 }
 
-fn is_executable(file: &Path) -> bool {
+/// Whether this file is a program to somebody.
+#[must_use]
+pub fn is_executable(file: &Path) -> bool {
     file.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 

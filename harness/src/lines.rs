@@ -4,6 +4,9 @@ use std::io::{ErrorKind, Read};
 
 use crate::error::{Cannot, Result};
 
+/// What is passed on before its end came.
+const LONG: usize = 64 << 10;
+
 /// What came and is not taken yet.
 #[derive(Default)]
 pub(crate) struct Lines {
@@ -28,11 +31,35 @@ impl Lines {
         let end = self.pending.iter().position(|byte| *byte == b'\n')?;
         Some(self.pending.drain(..=end).collect())
     }
+
+    /// All whole lines at once; also the start of the next where that is longer than anybody reads.
+    pub(crate) fn all(&mut self) -> Vec<u8> {
+        let end = self.pending.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let mut lines: Vec<u8> = self.pending.drain(..end).collect();
+        if self.pending.len() > LONG {
+            lines.append(&mut self.pending);
+        }
+        lines
+    }
+
+    /// What came behind the last whole line.
+    pub(crate) fn rest(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.pending)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_whole_lines_are_taken_at_once_and_one_without_an_end_does_not_grow_for_ever() {
+        let mut lines = Lines::default();
+        lines.read(&mut b"one\ntwo\nth".as_slice()).unwrap();
+        assert_eq!((lines.all(), lines.all()), (b"one\ntwo\n".to_vec(), vec![]));
+        lines.pending = vec![b'x'; LONG + 1];
+        assert_eq!((lines.all().len(), lines.rest().len()), (LONG + 1, 0));
+    }
 
     #[test]
     fn a_line_is_taken_when_it_is_whole_and_the_end_of_the_file_is_told() {
@@ -41,6 +68,8 @@ mod tests {
         assert_eq!((lines.next(), lines.next()), (Some(b"one\n".to_vec()), None));
         assert!(lines.read(&mut b"o\n".as_slice()).unwrap());
         assert_eq!(lines.next(), Some(b"two\n".to_vec()));
+        assert!(lines.read(&mut b"end".as_slice()).unwrap());
+        assert_eq!((lines.next(), lines.rest(), lines.rest()), (None, b"end".to_vec(), vec![]));
         assert!(!lines.read(&mut b"".as_slice()).unwrap());
     }
 }

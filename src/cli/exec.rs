@@ -34,6 +34,11 @@ of the file system is neither prevented nor seen. With one case it has this
 terminal; with several nothing to read, and what it prints is shown where it
 fails.
 
+In a virtual machine (--backend vm) it reads nothing. Of this machine it finds
+there the programs on PATH, with their libraries, and the files by their full
+path that are words of the command, of the lines around it, or of shell scripts
+among them; and all that is in --copy. With --root DIR it finds DIR instead.
+
 In its environment: FSDUEL_MOUNT, FSDUEL_DEVICE, FSDUEL_FILESYSTEM, FSDUEL_BLOCK,
 and the names of xfstests: FSTYP, SCRATCH_MNT, SCRATCH_DEV.
 
@@ -44,7 +49,8 @@ Examples:
   sudo fsduel exec --fs btrfs -- pytest /home/me/project
   sudo fsduel exec --fs ext4 --fs btrfs:compress=zstd --fs xfs --repeat 5 -- \\
        sh -c 'tar xf /srv/linux.tar && sync'
-  sudo fsduel exec --copy ./tree --check 'sha256sum -c SUMS' -- ./convert .";
+  sudo fsduel exec --copy ./tree --check 'sha256sum -c SUMS' -- ./convert .
+  fsduel exec --backend vm --kernel linux-6.1.deb --root ./debian -- make test";
 
 /// What belongs to the command.
 #[derive(Debug, Args)]
@@ -66,7 +72,13 @@ pub struct Around {
     #[arg(long, value_name = "DIR", env = "FSDUEL_COPY", hide_env_values = true)]
     #[arg(value_hint = ValueHint::DirPath)]
     pub copy: Option<PathBuf>,
-    /// Run it as root, although another user called through sudo.
+    /// In a virtual machine: a directory that is its root, as one of debootstrap.
+    ///
+    /// Its content is put into the guest's memory: twice its size is needed.
+    #[arg(long, value_name = "DIR", env = "FSDUEL_ROOT", hide_env_values = true)]
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub root: Option<PathBuf>,
+    /// Run it as root, although another user called.
     #[arg(long, env = "FSDUEL_AS_ROOT", hide_env_values = true)]
     #[arg(value_parser = BoolishValueParser::new())]
     pub as_root: bool,

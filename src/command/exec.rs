@@ -6,10 +6,11 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use fsduel_harness::command::is_executable;
 use fsduel_harness::{Error, Result};
 use serde_json::json;
 
-use crate::cli::ExecArguments;
+use crate::cli::{Around, ExecArguments};
 use crate::command::run::all;
 use crate::parts::{self, StepSpec};
 use crate::{exit, progress};
@@ -24,20 +25,16 @@ pub fn exec(arguments: &ExecArguments) -> Result<u8> {
         return Err(Error::usage("run a command: there is none")
             .next("name it at the end: fsduel exec --fs ext4 -- make test"));
     };
-    let copy = arguments.around.copy.as_deref().map(folder).transpose()?;
-    match find(program, copy.as_deref()) {
+    let folders = Folders::of(&arguments.around)?;
+    match find(program, &folders) {
         Ok(path) => *program = path,
         Err(Missing { code, error }) => {
             crate::tell(&error);
             return Ok(code);
         }
     }
-    let plan = parts::plan_command(
-        &called(arguments),
-        &step(arguments, &words, copy.as_deref())?,
-        &words,
-        arguments,
-    )?;
+    let plan =
+        parts::plan_command(&called(arguments), &step(arguments, &words, &folders)?, &words, arguments)?;
     all(&arguments.shared.results, &[plan])
 }
 
@@ -48,10 +45,37 @@ fn text(word: &OsStr) -> Result<String> {
     })
 }
 
-/// A folder that is there, by its full path: the command starts elsewhere.
-pub fn folder(path: &Path) -> Result<PathBuf> {
+/// Folders that a command needs, by their full paths: it starts elsewhere.
+#[derive(Default)]
+struct Folders {
+    /// What is put into the file system first.
+    copy: Option<PathBuf>,
+    /// What is its root directory.
+    root: Option<PathBuf>,
+}
+
+impl Folders {
+    fn of(around: &Around) -> Result<Self> {
+        let [copy, root] = [(&around.copy, "copy", "--copy"), (&around.root, "use as a root", "--root")]
+            .map(|(path, doing, option)| path.as_ref().map(|path| folder(path, doing, option)).transpose());
+        Ok(Self { copy: copy?, root: root? })
+    }
+
+    /// Whether the command sees a file there that it can execute, or one that it cannot.
+    fn look(&self, file: &Path) -> Option<bool> {
+        let mode = match &self.root {
+            Some(root) => parts::mode_in(root, file).ok()?,
+            None => file.metadata().ok()?.permissions().mode(),
+        };
+        Some(mode & 0o170_000 == 0o100_000 && mode & 0o111 != 0)
+    }
+}
+
+/// A folder that is there, by its full path.
+pub fn folder(path: &Path, doing: &str, option: &str) -> Result<PathBuf> {
     let wrong = |why: String| {
-        Error::usage(format!("copy {}: {why}", path.display())).next("name a directory with --copy")
+        Error::usage(format!("{doing} {}: {why}", path.display()))
+            .next(format!("name a directory with {option}"))
     };
     let full = path.canonicalize().map_err(|error| wrong(error.to_string()))?;
     if full.is_dir() { Ok(full) } else { Err(wrong("it is no directory".into())) }
@@ -63,61 +87,74 @@ struct Missing {
     error: Error,
 }
 
-/// Where the program is: on PATH, or by its path from here. One that is copied into the file system
-/// stays as it was written.
-fn find(program: &str, copied: Option<&Path>) -> std::result::Result<String, Missing> {
-    let missing = |code, why: &str, next: &str| Missing {
-        code,
-        error: Error::usage(format!("run {program}: {why}")).next(next),
-    };
-    if !program.contains('/') {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let found: Vec<PathBuf> = std::env::split_paths(&path)
-            .map(|folder| folder.join(program))
-            .filter(|file| file.is_file())
-            .collect();
-        if found.iter().any(|file| is_executable(file)) {
-            return Ok(program.to_owned());
-        }
-        return Err(match found.is_empty() {
-            true => missing(exit::NOT_FOUND, "it is not on PATH", "install it, or give its path"),
-            false => {
-                missing(exit::NOT_EXECUTABLE, "it is not executable", "chmod +x, or name its interpreter")
-            }
-        });
+impl Missing {
+    fn new(code: u8, program: &str, why: &str, next: &str) -> Self {
+        Self { code, error: Error::usage(format!("run {program}: {why}")).next(next) }
     }
-    let here = Path::new(program);
-    if here.is_relative() && copied.is_some_and(|folder| is_executable(&folder.join(here))) {
+
+    fn not_executable(program: &str) -> Self {
+        let next = "chmod +x, or name its interpreter";
+        Self::new(exit::NOT_EXECUTABLE, program, "it is not executable", next)
+    }
+}
+
+/// Where the program is: on PATH, or by its path from here. One that is copied into the file system
+/// stays as it was written, and so does one of another root.
+fn find(program: &str, folders: &Folders) -> std::result::Result<String, Missing> {
+    let file = Path::new(program);
+    if !program.contains('/') {
+        return on_path(program, folders);
+    }
+    if file.is_relative() && folders.copy.as_ref().is_some_and(|folder| is_executable(&folder.join(file))) {
         return Ok(program.to_owned());
     }
-    if !here.exists() {
-        return Err(missing(exit::NOT_FOUND, "there is no such file", "give its path from here"));
+    if file.is_relative() && folders.root.is_some() {
+        let next = "give its full path below --root; what --copy has is found by its path there";
+        return Err(Missing::new(exit::NOT_FOUND, program, "it is not in the file system", next));
     }
-    if !is_executable(here) {
-        return Err(missing(
-            exit::NOT_EXECUTABLE,
-            "it is not executable",
-            "chmod +x, or name its interpreter",
-        ));
-    }
-    match std::path::absolute(here) {
-        Ok(full) => Ok(full.to_string_lossy().into_owned()),
-        Err(error) => Err(missing(exit::NOT_FOUND, &error.to_string(), "give its full path")),
+    match folders.look(file) {
+        None => {
+            let next =
+                if folders.root.is_some() { "give its path below --root" } else { "give its path from here" };
+            Err(Missing::new(exit::NOT_FOUND, program, "there is no such file", next))
+        }
+        Some(false) => Err(Missing::not_executable(program)),
+        Some(true) => match std::path::absolute(file) {
+            Ok(full) => Ok(full.to_string_lossy().into_owned()),
+            Err(error) => {
+                Err(Missing::new(exit::NOT_FOUND, program, &error.to_string(), "give its full path"))
+            }
+        },
     }
 }
 
-fn is_executable(file: &Path) -> bool {
-    file.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+fn on_path(program: &str, folders: &Folders) -> std::result::Result<String, Missing> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).filter_map(|folder| folders.look(&folder.join(program)));
+    match found.max() {
+        Some(true) => Ok(program.to_owned()),
+        Some(false) => Err(Missing::not_executable(program)),
+        None if folders.root.is_some() => {
+            let next = "install it there; PATH is the same as here";
+            Err(Missing::new(exit::NOT_FOUND, program, "it is not on PATH below --root", next))
+        }
+        None => {
+            let next = "install it, or give its path";
+            Err(Missing::new(exit::NOT_FOUND, program, "it is not on PATH", next))
+        }
+    }
 }
 
-fn step(arguments: &ExecArguments, words: &[String], copy: Option<&Path>) -> Result<StepSpec> {
+fn step(arguments: &ExecArguments, words: &[String], folders: &Folders) -> Result<StepSpec> {
     let around = &arguments.around;
-    let copy = copy.map(|folder| text(folder.as_os_str())).transpose()?;
+    let [copy, root] = [&folders.copy, &folders.root]
+        .map(|folder| folder.as_ref().map(|folder| text(folder.as_os_str())).transpose());
     let parameters = json!({
         "command": words,
         "prepare": around.prepare.clone().unwrap_or_default(),
         "check": around.check.clone().unwrap_or_default(),
-        "copy": copy.unwrap_or_default(),
+        "copy": copy?.unwrap_or_default(),
+        "root": root?.unwrap_or_default(),
         "as-root": around.as_root,
     });
     Ok(StepSpec { name: NAME.into(), workload: NAME.into(), parameters, allow_limit: false })
@@ -126,9 +163,12 @@ fn step(arguments: &ExecArguments, words: &[String], copy: Option<&Path>) -> Res
 /// What asks for it, after `fsduel`, before the command.
 fn called(arguments: &ExecArguments) -> Vec<String> {
     let around = &arguments.around;
-    let copy = around.copy.as_ref().map(|folder| folder.display().to_string());
+    let [copy, root] =
+        [&around.copy, &around.root].map(|folder| folder.as_ref().map(|folder| folder.display().to_string()));
     let mut words = vec![NAME.to_owned()];
-    for (option, value) in [("--prepare", &around.prepare), ("--check", &around.check), ("--copy", &copy)] {
+    let options =
+        [("--prepare", &around.prepare), ("--check", &around.check), ("--copy", &copy), ("--root", &root)];
+    for (option, value) in options {
         words.extend(value.iter().flat_map(|value| [option.to_owned(), value.clone()]));
     }
     let flags = [("--as-root", around.as_root), ("--keep-going", around.keep_going)];
@@ -163,20 +203,42 @@ pub fn show_output(case: &fsduel_harness::result::CaseResult) {
 mod tests {
     use super::*;
 
+    fn code(program: &str, folders: &Folders) -> Option<u8> {
+        find(program, folders).err().map(|missing| missing.code)
+    }
+
     #[test]
     fn a_program_is_found_as_a_shell_finds_it_and_by_its_path_from_here() {
-        assert_eq!(find("sh", None).ok().unwrap(), "sh");
-        assert_eq!(find("/bin/sh", None).ok().unwrap(), "/bin/sh");
+        let none = Folders::default();
+        assert_eq!(find("sh", &none).ok().unwrap(), "sh");
+        assert_eq!(find("/bin/sh", &none).ok().unwrap(), "/bin/sh");
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("tool"), "").unwrap();
         let path = folder.path().join("tool");
         let path = path.to_str().unwrap();
-        let code = |program: &str| find(program, None).err().map(|missing| missing.code);
-        assert_eq!(code(path), Some(exit::NOT_EXECUTABLE));
-        assert_eq!(code(folder.path().to_str().unwrap()), Some(exit::NOT_EXECUTABLE), "a directory");
-        assert_eq!(code("/no/such/tool"), Some(exit::NOT_FOUND));
-        assert_eq!(code("no-such-tool-anywhere"), Some(exit::NOT_FOUND));
+        assert_eq!(code(path, &none), Some(exit::NOT_EXECUTABLE));
+        assert_eq!(code(folder.path().to_str().unwrap(), &none), Some(exit::NOT_EXECUTABLE), "a directory");
+        assert_eq!(code("/no/such/tool", &none), Some(exit::NOT_FOUND));
+        assert_eq!(code("no-such-tool-anywhere", &none), Some(exit::NOT_FOUND));
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
-        assert_eq!(find("./tool", Some(folder.path())).ok().unwrap(), "./tool");
+        let copied = Folders { copy: Some(folder.path().to_owned()), root: None };
+        assert_eq!(find("./tool", &copied).ok().unwrap(), "./tool");
+    }
+
+    #[test]
+    fn below_another_root_only_what_is_there_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let bin = folder.path().join("usr/bin");
+        std::fs::create_dir_all(&bin).unwrap();
+        std::os::unix::fs::symlink("/usr/bin", folder.path().join("bin")).unwrap();
+        std::fs::write(bin.join("env"), "").unwrap();
+        let there = Folders { copy: None, root: Some(folder.path().to_owned()) };
+        assert_eq!(code("/bin/env", &there), Some(exit::NOT_EXECUTABLE));
+        std::fs::set_permissions(bin.join("env"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(find("/bin/env", &there).ok().unwrap(), "/bin/env");
+        assert_eq!(find("env", &there).ok().unwrap(), "env");
+        for absent in ["sh", "/bin/sh", "./env", "usr/bin/env"] {
+            assert_eq!(code(absent, &there), Some(exit::NOT_FOUND), "{absent}");
+        }
     }
 }

@@ -13,7 +13,7 @@ const NAME: &str = "shell";
 
 /// Start a shell in a fresh file system.
 pub fn shell(arguments: &ShellArguments) -> Result<u8> {
-    let copy = arguments.copy.as_deref().map(folder).transpose()?;
+    let copy = arguments.copy.as_deref().map(|copied| folder(copied, "copy", "--copy")).transpose()?;
     let parameters = json!({
         "command": [caller::shell(arguments.as_root)],
         "copy": copy.unwrap_or_default(),

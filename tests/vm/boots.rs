@@ -17,7 +17,7 @@ use crate::{kernel, trial};
 const SMALL: [&str; 6] = ["run", "smoke", "--set", "step.fill.cap=8MiB", "--set", "step.fill.recover=false"];
 
 /// `nobody` everywhere.
-const NOBODY: u32 = 65534;
+pub const NOBODY: u32 = 65534;
 
 pub fn trials() -> Vec<Trial> {
     vec![
@@ -43,7 +43,7 @@ pub fn in_guest(lab: &Lab, version: &str, more: &[&str]) -> Command {
 }
 
 /// The program and a kernel where `nobody` can read them, and a place of its own.
-fn for_nobody(lab: &Lab) -> (Command, PathBuf) {
+pub fn for_nobody(lab: &Lab) -> (Command, PathBuf) {
     let home = lab.path("home");
     fs::create_dir(&home).unwrap();
     let (program, image) = (lab.path("fsduel"), lab.path("linux.deb"));

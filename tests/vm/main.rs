@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod boots;
+mod commands;
 mod faults;
 #[path = "../privileged/lab.rs"]
 #[expect(dead_code, reason = "shared with the tests on this machine's own kernel")]
@@ -20,7 +21,8 @@ fn main() {
     let mut arguments = Arguments::from_args();
     // Each guest has as many processors as this machine, and they are emulated.
     arguments.test_threads.get_or_insert(2);
-    let trials = [boots::trials(), faults::trials(), places::trials()].into_iter().flatten().collect();
+    let trials = [boots::trials(), commands::trials(), faults::trials(), places::trials()];
+    let trials = trials.into_iter().flatten().collect();
     let conclusion = libtest_mimic::run(&arguments, trials);
     if require_all() && !arguments.list && conclusion.num_passed == 0 {
         eprintln!("FSDUEL_REQUIRE_ALL is set, and no test ran");

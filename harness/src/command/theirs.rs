@@ -17,7 +17,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 
 use super::keep_end;
 use crate::error::{Cannot, Error, Result};
-use crate::sys::confine::{Ids, Terminal, confine};
+use crate::sys::confine::{Confined, Terminal, confine};
 
 /// How long is waited for output or the end before the caller may look around: short at first, since
 /// many commands are.
@@ -30,9 +30,9 @@ pub struct Theirs<'a> {
     /// Where it starts.
     pub folder: &'a Path,
     /// Added to the environment.
-    pub environment: &'a [(&'static str, OsString)],
-    /// As whom; as us where nobody is named.
-    pub ids: Option<&'a Ids>,
+    pub environment: &'a [(OsString, OsString)],
+    /// As whom, and in which root.
+    pub confined: Confined,
     /// What it reads, and where it prints to.
     pub streams: Streams<'a>,
 }
@@ -122,7 +122,7 @@ impl Theirs<'_> {
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command.current_dir(self.folder).process_group(0);
         self.streams.give(&mut command).cannot(doing)?;
-        confine(&mut command, self.ids.cloned(), self.streams.terminal());
+        confine(&mut command, self.confined.clone(), self.streams.terminal());
         let mut child = command.spawn().cannot(doing)?;
         let pid = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
         let pid = pid.ok_or_else(|| Error::new(doing()))?;

@@ -40,12 +40,32 @@ pub fn run_if_guest() {
     log::error!("cannot reboot: {errno}");
 }
 
+/// What programs expect below `/dev` that the kernel does not put there: kind, place, options.
+const BELOW_DEV: [(&str, &str, &str); 2] =
+    [("devpts", "/dev/pts", "ptmxmode=666"), ("tmpfs", "/dev/shm", "mode=1777")];
+
+/// Links there. Source: Linux `Documentation/admin-guide/devices.rst`, "Compulsory links".
+const LINKS: [(&str, &str); 4] =
+    [("/dev/fd", "/proc/self/fd"), ("/dev/stdin", "fd/0"), ("/dev/stdout", "fd/1"), ("/dev/stderr", "fd/2")];
+
+/// Only commands need it, and few of them.
+fn complete_dev() {
+    let mounted = BELOW_DEV.iter().map(|(kind, place, options)| {
+        std::fs::create_dir(place)?;
+        mount(Some(*kind), *place, Some(*kind), MsFlags::empty(), Some(*options)).map_err(Into::into)
+    });
+    let linked = LINKS.iter().map(|(path, target)| std::os::unix::fs::symlink(target, path));
+    let all = mounted.chain(linked).collect::<Vec<std::io::Result<()>>>();
+    all.into_iter().filter_map(std::io::Result::err).for_each(|error| log::debug!("below /dev: {error}"));
+}
+
 fn run() -> Result<()> {
     for (kind, place) in MOUNTS {
         let none = None::<&str>;
         mount(Some(kind), place, Some(kind), MsFlags::empty(), none)
             .cannot(|| format!("mount {kind} on {place}"))?;
     }
+    complete_dev();
     let loaded = modules::load();
     let mut port = Port::open().map_err(|error| match &loaded {
         Err(module) => Error::new(format!("open the port: {module}")),

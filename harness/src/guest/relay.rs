@@ -79,6 +79,8 @@ impl Relay<'_> {
             if !events && let Some(exit) = worker.try_wait()? {
                 while errors && self.errors.read(&mut worker.errors)? {}
                 self.say()?;
+                let rest = self.errors.rest();
+                self.say_text(&rest)?;
                 return Ok(exit);
             }
         }
@@ -111,12 +113,19 @@ impl Relay<'_> {
         Ok(())
     }
 
+    /// All lines that are there in one word: a command may print many.
     fn say(&mut self) -> Result<()> {
-        while let Some(line) = self.errors.next() {
-            let line = String::from_utf8_lossy(&line).trim_end().to_owned();
-            self.port.tell(&Event::Said { line })?;
+        let lines = self.errors.all();
+        self.say_text(&lines)
+    }
+
+    fn say_text(&mut self, text: &[u8]) -> Result<()> {
+        if text.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let text = String::from_utf8_lossy(text);
+        let line = text.strip_suffix('\n').unwrap_or(&text).to_owned();
+        self.port.tell(&Event::Said { line })
     }
 
     /// The runner asks the worker to stop; or it has gone, and then nobody wants the result.

@@ -14,6 +14,8 @@ pub struct Command {
     pub check: Option<String>,
     /// A directory whose content is put into the file system first.
     pub copy: Option<PathBuf>,
+    /// Its root directory, which is packed into a virtual machine for it.
+    pub root: Option<PathBuf>,
     /// It runs as root, although somebody else called us.
     pub as_root: bool,
 }

@@ -86,6 +86,7 @@ pub fn plan(mut resolved: Resolved, asked: &Asked) -> Result<Plan> {
     let place = Where::choose(&resolved)?;
     resolved.name_kernels(&place.releases());
     disk::plan(&mut resolved)?;
+    preflight::roots(&resolved, &place)?;
     let store = store_info(&resolved.store)?;
     let (mut not_run, mut cases, mut works) = (BTreeMap::new(), vec![], vec![]);
     for (order, configuration) in (1..).zip(&resolved.configurations) {
@@ -262,6 +263,7 @@ fn case_of(
         memory: resolved.memory,
         quiet: resolved.repeat.blocks() > 1,
         user: caller(),
+        environment: vec![],
         live: if once { asked.live } else { Live::Nothing },
         seed: resolved.seed,
         steps: resolved.steps.clone(),

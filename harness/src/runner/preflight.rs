@@ -10,6 +10,28 @@ use crate::suite::Resolved;
 use crate::units::Bytes;
 use crate::workload::{self, Fullest, Workload};
 
+use super::place::Where;
+
+/// Refuse a root directory of a command's own where it runs on this machine.
+///
+/// # Errors
+///
+/// There is one; or a step is wrong.
+pub(super) fn roots(resolved: &Resolved, place: &Where) -> Result<()> {
+    let Where::Host = place else { return Ok(()) };
+    let (block_size, image_size) = (resolved.block_size, resolved.image_size);
+    let sequence = workload::sequence(&resolved.steps, block_size, image_size, false)
+        .map_err(|(step, error)| resolved.places.explain(&step, error))?;
+    let root = sequence.iter().find_map(|workload| workload.command()?.root.as_ref());
+    root.map_or(Ok(()), |root| {
+        Err(Error::usage(format!(
+            "run a command with {} as its root directory: that is done in a virtual machine only",
+            root.display()
+        ))
+        .next("add --backend vm"))
+    })
+}
+
 /// How much a case does, in counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Work {

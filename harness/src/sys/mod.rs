@@ -16,6 +16,7 @@ pub mod mount_table;
 pub mod namespace;
 pub mod proc;
 pub mod retry;
+pub mod rooted;
 pub mod signal;
 pub mod space;
 pub mod spawn;

@@ -1,11 +1,9 @@
-//! A tree of files as an archive that the kernel unpacks: `newc` of cpio, the same bytes for the same
-//! tree. Source: Linux `Documentation/driver-api/early-userspace/buffer-format.rst`.
+//! A tree of files in memory as an archive that the kernel unpacks, the same bytes for the same tree.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use cpio::newc::{Builder, ModeFileType, trailer};
-
+use super::newc::{self, Head};
 use crate::error::{Cannot, Result};
 
 /// One entry of the archive. All belong to root.
@@ -45,24 +43,36 @@ impl Tree {
         for (number, (path, node)) in (1..).zip(&self.0) {
             entry(to, number, path, node).cannot(doing)?;
         }
-        trailer(to).map(drop).cannot(doing)
+        newc::end(to).cannot(doing)
+    }
+
+    /// Bytes of the archive, without its end.
+    pub fn bytes(&self) -> u64 {
+        self.0.iter().map(|(path, node)| newc::size(path.as_bytes(), node.contents().len() as u64)).sum()
+    }
+}
+
+impl Node {
+    fn contents(&self) -> &[u8] {
+        match self {
+            Self::Program(bytes) | Self::Text(bytes) => bytes,
+            Self::Link(target) => target.as_bytes(),
+            Self::Folder | Self::Device(..) => &[],
+        }
     }
 }
 
 fn entry(to: &mut impl Write, number: u32, path: &str, node: &Node) -> io::Result<()> {
-    let (kind, mode, contents): (_, _, &[u8]) = match node {
-        Node::Folder => (ModeFileType::Directory, 0o755, &[]),
-        Node::Program(bytes) => (ModeFileType::Regular, 0o755, bytes),
-        Node::Text(bytes) => (ModeFileType::Regular, 0o644, bytes),
-        Node::Link(target) => (ModeFileType::Symlink, 0o777, target.as_bytes()),
-        Node::Device(..) => (ModeFileType::Char, 0o600, &[]),
+    let mode = match node {
+        Node::Folder => 0o040_755,
+        Node::Program(_) => 0o100_755,
+        Node::Text(_) => 0o100_644,
+        Node::Link(_) => 0o120_777,
+        Node::Device(..) => 0o020_600,
     };
-    let (major, minor) = if let Node::Device(major, minor) = node { (*major, *minor) } else { (0, 0) };
-    let length = u32::try_from(contents.len()).map_err(io::Error::other)?;
-    let builder = Builder::new(path).ino(number).mode(mode).set_mode_file_type(kind).mtime(0).nlink(1);
-    let mut writer = builder.rdev_major(major).rdev_minor(minor).write(to, length);
-    writer.write_all(contents)?;
-    writer.finish().map(drop)
+    let device = if let Node::Device(major, minor) = node { (*major, *minor) } else { (0, 0) };
+    let head = Head { name: path.as_bytes(), number, mode, links: 1, device, ..Head::default() };
+    newc::entry(to, &head, node.contents().len() as u64, node.contents())
 }
 
 #[cfg(test)]

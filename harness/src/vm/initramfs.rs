@@ -15,12 +15,14 @@ use goblin::elf::program_header::PT_LOAD;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 
 use super::Kernel;
+use super::along::Along;
 use super::archive::{Node, Tree};
 use super::closure::{Closure, LIBRARIES};
 use crate::command;
 use crate::error::{Cannot, Error, Result};
 use crate::fs::Filesystem;
 use crate::require::Requirement;
+use crate::units::Bytes;
 
 /// Where this program lies in it.
 pub const PROGRAM: &str = "/init";
@@ -52,38 +54,61 @@ const LINKS: [(&str, &str); 7] = [
 /// Character devices. Source: Linux `Documentation/admin-guide/devices.txt`.
 const DEVICES: [(&str, u32, u32); 2] = [("dev/console", 5, 1), ("dev/null", 1, 3)];
 
-/// An initramfs that can be booted.
-#[derive(Debug)]
-pub struct Initramfs {
+/// What puts files into a file system.
+const COPIES: &str = "cp";
+
+/// What a guest boots with, before it is put together.
+pub struct Initramfs<'a> {
+    tree: Tree,
+    along: Option<&'a Along>,
+}
+
+impl<'a> Initramfs<'a> {
+    /// One of this program, the tools of these file systems, the modules that `kernel` needs for them
+    /// and for its virtual devices, and what commands take along.
+    ///
+    /// # Errors
+    ///
+    /// A tool or a module is missing, or cannot be read.
+    pub fn new(kernel: &Kernel, filesystems: &[&dyn Filesystem], along: Option<&'a Along>) -> Result<Self> {
+        let mut tree = Tree::default();
+        lay_out(&mut tree);
+        add_programs(&mut tree, filesystems, along.is_some_and(Along::copies))?;
+        add_modules(&mut tree, kernel, filesystems)?;
+        Ok(Self { tree, along })
+    }
+
+    /// How large it is.
+    #[must_use]
+    pub fn size(&self) -> Bytes {
+        Bytes(self.tree.bytes() + self.taken_along().0)
+    }
+
+    /// How much of it is what commands take along.
+    #[must_use]
+    pub fn taken_along(&self) -> Bytes {
+        self.along.map(Along::size).unwrap_or_default()
+    }
+
     /// A file without a name, open for reading, which nobody can change.
-    pub file: File,
-}
-
-/// Build one: this program, the tools of these file systems, the modules that `kernel` needs for them
-/// and for its virtual devices.
-///
-/// # Errors
-///
-/// A tool or a module is missing, or cannot be read.
-pub fn build(kernel: &Kernel, filesystems: &[&dyn Filesystem]) -> Result<Initramfs> {
-    let mut tree = Tree::default();
-    lay_out(&mut tree);
-    add_programs(&mut tree, filesystems)?;
-    add_modules(&mut tree, kernel, filesystems)?;
-    Ok(Initramfs { file: in_memory(&tree)? })
-}
-
-fn in_memory(tree: &Tree) -> Result<File> {
-    let doing = || "hold an initramfs in memory".to_owned();
-    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-    let memory = memfd_create("fsduel-initramfs", flags).map_err(crate::sys::errno).cannot(doing)?;
-    let mut writer = BufWriter::new(File::from(memory));
-    tree.write(&mut writer)?;
-    writer.flush().cannot(doing)?;
-    let file = writer.into_inner().map_err(std::io::IntoInnerError::into_error).cannot(doing)?;
-    let seals = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
-    fcntl_add_seals(&file, seals).map_err(crate::sys::errno).cannot(doing)?;
-    Ok(file)
+    ///
+    /// # Errors
+    ///
+    /// There is no memory for it, or what is taken along cannot be read.
+    pub fn file(&self) -> Result<File> {
+        let doing = || "hold an initramfs in memory".to_owned();
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let memory = memfd_create("fsduel-initramfs", flags).map_err(crate::sys::errno).cannot(doing)?;
+        let mut writer = BufWriter::new(File::from(memory));
+        self.tree.write(&mut writer)?;
+        // The kernel unpacks one archive after the other.
+        self.along.map_or(Ok(()), |along| along.write(&mut writer))?;
+        writer.flush().cannot(doing)?;
+        let file = writer.into_inner().map_err(std::io::IntoInnerError::into_error).cannot(doing)?;
+        let seals = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
+        fcntl_add_seals(&file, seals).map_err(crate::sys::errno).cannot(doing)?;
+        Ok(file)
+    }
 }
 
 fn lay_out(tree: &mut Tree) {
@@ -94,14 +119,16 @@ fn lay_out(tree: &mut Tree) {
 }
 
 /// This program, and the tools, with their libraries.
-fn add_programs(tree: &mut Tree, filesystems: &[&dyn Filesystem]) -> Result<()> {
+fn add_programs(tree: &mut Tree, filesystems: &[&dyn Filesystem], copies: bool) -> Result<()> {
     let mut closure = Closure::new();
     let own = Path::new("/proc/self/exe");
     let path = fs::read_link(own).cannot(|| "find this program".into())?;
     let bytes = read(own)?;
     closure.add(&path, &bytes)?;
     tree.add(PROGRAM.trim_start_matches('/'), Node::Program(bytes));
-    for requirement in filesystems.iter().flat_map(|filesystem| filesystem.requirements()) {
+    let copies = copies.then_some(Requirement::Tool { program: COPIES, package: "coreutils" });
+    let required = filesystems.iter().flat_map(|filesystem| filesystem.requirements()).chain(copies);
+    for requirement in required {
         let Requirement::Tool { program, package } = requirement else { continue };
         let path = command::find(program).ok_or_else(|| {
             Error::unavailable(format!("take {program} along: it is not on PATH, nor in /usr/sbin or /sbin"))
@@ -208,7 +235,7 @@ mod tests {
     fn the_file_cannot_be_changed_and_is_read_from_its_start_by_whoever_opens_it() {
         let mut tree = Tree::default();
         lay_out(&mut tree);
-        let file = in_memory(&tree).unwrap();
+        let file = Initramfs { tree, along: None }.file().unwrap();
         assert!((&file).write(b"x").is_err());
         use std::os::fd::AsRawFd as _;
         let mut start = [0; 6];

@@ -2,6 +2,7 @@
 //! program with the tools it needs, and QEMU, without root and without an image to download.
 
 pub mod accelerator;
+mod along;
 mod archive;
 mod cache;
 mod closure;
@@ -10,14 +11,19 @@ mod depmod;
 mod image;
 mod initramfs;
 mod kernel;
+mod libraries;
+mod mirror;
 mod modules;
+mod newc;
+mod pack;
 mod plain;
 pub mod qemu;
 mod unpack;
 
 pub use accelerator::Accelerator;
+pub use along::{Along, Places};
 pub use death::{Death, last_lines};
-pub use initramfs::{Initramfs, MODULES, OPTIONAL, PROGRAM, build};
+pub use initramfs::{Initramfs, MODULES, OPTIONAL, PROGRAM};
 pub use kernel::Kernel;
 pub use plain::plain;
 pub use qemu::{Disk, Machine, Qemu};

@@ -32,6 +32,11 @@ pub(super) const ROW: Row = Row {
             default: "\"\"",
         },
         Parameter {
+            key: "root",
+            meaning: "Its root directory in a virtual machine, as a tree of debootstrap.",
+            default: "\"\"",
+        },
+        Parameter {
             key: "as-root",
             meaning: "Run it as root, although another user called through sudo.",
             default: "false",
@@ -48,6 +53,7 @@ struct Parameters {
     prepare: String,
     check: String,
     copy: String,
+    root: String,
     as_root: bool,
 }
 
@@ -68,7 +74,7 @@ impl Default for Words {
 struct Exec(Command);
 
 fn build(build: &Build) -> Result<Arc<dyn Workload>> {
-    let Parameters { command, prepare, check, copy, as_root } = parameters::read(build)?;
+    let Parameters { command, prepare, check, copy, root, as_root } = parameters::read(build)?;
     let words = match command {
         Words::List(words) => words,
         Words::Line(line) if line.trim().is_empty() => vec![],
@@ -78,12 +84,12 @@ fn build(build: &Build) -> Result<Arc<dyn Workload>> {
         return Err(Error::usage(format!("run step `{}`: it has no command", build.step))
             .next("command = [\"make\", \"test\"], or --set step.NAME.command='make test'"));
     }
-    if words.iter().chain([&prepare, &check, &copy]).any(|word| word.contains('\0')) {
+    if words.iter().chain([&prepare, &check, &copy, &root]).any(|word| word.contains('\0')) {
         return Err(Error::usage(format!("run step `{}`: its command holds a NUL byte", build.step)));
     }
     let given = |line: String| Some(line).filter(|line| !line.trim().is_empty());
-    let copy = given(copy).map(PathBuf::from);
-    Ok(Arc::new(Exec(Command { words, prepare: given(prepare), check: given(check), copy, as_root })))
+    let [copy, root] = [copy, root].map(|folder| given(folder).map(PathBuf::from));
+    Ok(Arc::new(Exec(Command { words, prepare: given(prepare), check: given(check), copy, root, as_root })))
 }
 
 impl Workload for Exec {

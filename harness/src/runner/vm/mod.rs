@@ -5,6 +5,7 @@
 //! sees no image, so what only the image shows is looked at from here: what it takes of the store,
 //! whether the store is full, whether the guest's clock goes as ours does.
 
+mod commands;
 mod guest;
 
 use std::fs::File;
@@ -21,7 +22,7 @@ use crate::scratch::Image;
 use crate::sys::processors;
 use crate::sys::spawn::{WorkerExit, WorkerProcess, spawn_machine};
 use crate::units::Bytes;
-use crate::vm::{self, Accelerator, Kernel, Machine, Qemu};
+use crate::vm::{self, Accelerator, Initramfs, Kernel, Machine, Qemu};
 use crate::worker::quiet;
 
 use super::backend::{Backend, Started};
@@ -32,6 +33,9 @@ pub(super) const MEMORY: Bytes = Bytes::gib(1);
 
 /// KVM shows a sign of life within a second, or never.
 const TRIAL: Duration = Duration::from_secs(10);
+
+/// A kernel of a distribution, unpacked, and a small command.
+const WORK: Bytes = Bytes::mib(160);
 
 /// Boots a kernel for each case.
 #[derive(Clone, Debug)]
@@ -103,22 +107,20 @@ impl Vm {
     }
 
     /// A guest that cannot hold what is put into its memory ends without a word.
-    fn holds(&self, initramfs: &File) -> Result<()> {
-        let size = |metadata: std::io::Result<std::fs::Metadata>| {
-            metadata.map(|metadata| metadata.len()).cannot(|| "see what a guest is to hold".into())
+    fn holds(&self, initramfs: &Initramfs) -> Result<()> {
+        let kernel = std::fs::metadata(&self.kernel.image).cannot(|| "see how large the kernel is".into())?;
+        let (kernel, all, taken) = (Bytes(kernel.len()), initramfs.size(), initramfs.taken_along());
+        let command = match taken {
+            Bytes(0) => String::new(),
+            taken => format!(", {taken} of that for the command"),
         };
-        let (kernel, initramfs) = (size(std::fs::metadata(&self.kernel.image))?, size(initramfs.metadata())?);
-        let least = Bytes::mib((kernel + initramfs).div_ceil(1 << 20));
+        let takes = format!("its kernel takes {kernel} of it, its initramfs {all}{command}");
+        let least = least_memory(kernel, all, taken);
         if self.memory > least {
             return Ok(());
         }
-        let text = format!(
-            "boot a guest with {} of memory: its kernel takes {} of it, its initramfs {}",
-            self.memory,
-            Bytes(kernel),
-            Bytes(initramfs)
-        );
-        Err(Error::usage(text).next(format!("more than --memory {}", least.typed())))
+        Err(Error::usage(format!("boot a guest with {} of memory: {takes}", self.memory))
+            .next(format!("more than --memory {}", least.typed())))
     }
 
     /// Start QEMU.
@@ -148,6 +150,13 @@ impl Vm {
     }
 }
 
+/// What a guest needs at the very least. What commands take along is there twice while it is unpacked,
+/// and a command needs some memory, too.
+fn least_memory(Bytes(kernel): Bytes, Bytes(initramfs): Bytes, Bytes(taken): Bytes) -> Bytes {
+    let more = if taken > 0 { initramfs + WORK.0 } else { 0 };
+    Bytes::mib((kernel + initramfs + more).div_ceil(1 << 20))
+}
+
 /// The level of the log for a guest. Other words in the variable would be options of its kernel.
 fn log_option(variable: Option<&str>) -> Option<String> {
     let level = variable?.parse::<log::LevelFilter>().ok()?;
@@ -170,8 +179,10 @@ impl Backend for Vm {
         let name = &spec.configuration.filesystem;
         let filesystem =
             fs::by_name(name).ok_or_else(|| Error::usage(format!("find a file system named {name}")))?;
-        let initramfs = vm::build(&self.kernel, &[filesystem])?;
-        self.holds(&initramfs.file)?;
+        let along = commands::along(spec, filesystem)?;
+        let initramfs = Initramfs::new(&self.kernel, &[filesystem], along.as_ref())?;
+        self.holds(&initramfs)?;
+        let initramfs = initramfs.file()?;
         let store = match &spec.store {
             Store::Directory(folder) => Some(folder.clone()),
             _ => None,
@@ -182,8 +193,11 @@ impl Backend for Vm {
         let direct = goes_round_the_cache(&image, spec.direct_io)?;
         let logical_block_size = spec.logical_block_size;
         let disk = vm::Disk { file: image.as_fd().as_raw_fd(), direct, logical_block_size };
-        let (_, worker) = self.spawn(&initramfs.file, Some((&image, disk)))?;
-        let guest = CaseSpec { store: Store::Disk(vm::DISK.into()), memory: None, ..spec.clone() };
+        let (_, worker) = self.spawn(&initramfs, Some((&image, disk)))?;
+        let mut guest = CaseSpec { store: Store::Disk(vm::DISK.into()), memory: None, ..spec.clone() };
+        if let Some(along) = &along {
+            guest = commands::in_guest(guest, filesystem, along)?;
+        }
         let (machine, heard) = (worker.pid, Heard::nothing());
         let place = Guest { image, memory: self.memory, direct, quiet, machine, heard };
         Ok(Started { doing: "boot", worker, spec: guest, counters: None, place: Box::new(place) })

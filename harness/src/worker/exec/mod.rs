@@ -4,11 +4,11 @@
 //! ours to know, so it is read back as it is: cold, every name and every byte. A command that fails
 //! is a result of its own, and the file system below it is checked all the same.
 
+mod around;
 mod live;
 mod processes;
 mod shell;
 
-use std::ffi::OsString;
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -124,7 +124,7 @@ impl Bench<'_> {
     }
 
     fn give_root_to_user(&self, command: &Command) -> Result<()> {
-        let Some(user) = self.spec.user.as_ref().filter(|_| !command.as_root) else { return Ok(()) };
+        let Some(user) = self.user(command) else { return Ok(()) };
         let root = self.mount()?.path();
         std::os::unix::fs::chown(root, Some(user.ids.uid), Some(user.ids.gid))
             .cannot(|| format!("give {} to {}", root.display(), user.name))
@@ -208,18 +208,18 @@ impl Bench<'_> {
 
     /// Run one command to its end, and to the end of all that it started.
     fn ran(&self, words: &[String], role: Role, command: &Command, processes: &Processes) -> Result<Ran> {
-        let user = self.spec.user.as_ref().filter(|_| !command.as_root);
+        let user = self.user(command);
         let (mut started, mut environment) = (words.to_vec(), self.environment(command)?);
         if self.live.is_shell() && role == Role::Command {
             let start = self.shell(words)?;
-            environment.extend(start.environment);
+            environment.extend(start.environment.into_iter().map(|(name, value)| (name.into(), value)));
             started = start.words;
         }
         let theirs = Theirs {
             words: &started,
             folder: self.mount()?.path(),
             environment: &environment,
-            ids: user.map(|user| &user.ids),
+            confined: self.confined(command)?,
             streams: self.live.streams(role == Role::Command),
         };
         let result = CommandResult {
@@ -293,28 +293,6 @@ impl Bench<'_> {
         {
             log::warn!("the command was stopped; its last line was: {line}");
         }
-    }
-
-    /// Where it is, in our names and in those of xfstests. Source: xfstests, `README.config-sections`.
-    fn environment(&self, command: &Command) -> Result<Vec<(&'static str, OsString)>> {
-        let mount: OsString = self.mount()?.path().into();
-        let device: OsString = self.scratch.device().path().into();
-        let filesystem: OsString = self.filesystem.name().into();
-        let mut all = vec![
-            ("FSDUEL_MOUNT", mount.clone()),
-            ("FSDUEL_DEVICE", device.clone()),
-            ("FSDUEL_FILESYSTEM", filesystem.clone()),
-            ("FSDUEL_BLOCK", self.spec.block.to_string().into()),
-            ("FSTYP", filesystem),
-            ("SCRATCH_MNT", mount.clone()),
-            ("SCRATCH_DEV", device),
-            ("PWD", mount),
-        ];
-        if let Some(user) = self.spec.user.as_ref().filter(|_| !command.as_root) {
-            let name = || OsString::from(&user.name);
-            all.extend([("HOME", user.home.clone().into()), ("USER", name()), ("LOGNAME", name())]);
-        }
-        Ok(all)
     }
 }
 
