@@ -56,15 +56,16 @@ Examples:
 const MORE: &str = "`fsduel COMMAND --help` explains a command, `fsduel --help` the exit codes.";
 
 const CONVENTIONS: &str = "\
-Every option of run and postmark has an environment variable, FSDUEL_ and its
-name, as FSDUEL_BLOCK_SIZE. The command line wins over it, and it over a suite
-file.
+Every option of run, exec and postmark but --device has an environment variable,
+FSDUEL_ and its name, as FSDUEL_BLOCK_SIZE. The command line wins over it, and it
+over a suite file.
 FSDUEL_LOG (error, warn, info, debug, trace) sets what is logged on stderr.
 
 Exit codes; when several apply, the first of 129/130/143, 1, 5, 7, 124, 2, 69,
 4, 3, 6:
     0  ran, verified, and what must hold holds
-    1  the harness itself failed
+    1  the harness itself failed; of exec: what prepares the command did, or it
+       left something running
     2  usage, or a suite file that is wrong
     3  a claim, gate or fact that must hold does not, or a limit that the suite
        does not allow was met
@@ -77,7 +78,9 @@ Exit codes; when several apply, the first of 129/130/143, 1, 5, 7, 124, 2, 69,
        only the suite names changes nothing, unless --require-all
   124  a time limit ran out
   129, 130, 143  ended by SIGHUP, SIGINT, SIGTERM; what had finished is in
-       the result";
+       the result
+exec and shell pass on the status of the command; the last line of exec tells
+whose a code is.";
 
 /// What to do.
 #[derive(Debug, Subcommand)]

@@ -104,6 +104,7 @@ fn ours(report: &RunReport, asked: Asked) -> u8 {
     let cases = report.cases.iter().map(|case| match case.status {
         // Only the file system itself can tell that a mount option makes no sense.
         Status::NotRun if case.reason.as_ref().is_some_and(|reason| reason.code == Reason::USAGE) => USAGE,
+        Status::NotRun if case.reason.as_ref().is_some_and(|reason| reason.code == Reason::NOT_REACHED) => OK,
         Status::NotRun if missing_counts => UNAVAILABLE,
         _ => of_case(case),
     });

@@ -46,7 +46,7 @@ const OTHER_NAMES: [(&str, &str); 4] = [
 const STARTS: [&str; 3] = ["command.rs", "command/theirs.rs", "sys/confine.rs"];
 
 /// What prints there is read beside the output of a test.
-const PRINTS: [&str; 2] = ["testing/builder.rs", "testing/each.rs"];
+const PRINTS: [&str; 1] = ["testing/each.rs"];
 
 struct Source {
     /// Below `harness/src`.

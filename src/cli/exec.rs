@@ -27,23 +27,32 @@ pub struct ExecArguments {
 const EXAMPLES: &str = "\
 Without --fs: each common file system that this machine has.
 
+Options stand before the command, which begins behind `--`. A program by a path
+such as ./run is that of --copy, or else the one here; all other words are as the
+command sees them, from the root of the file system.
+
 The command runs as the user who called sudo, who owns the root of the file
-system. It ends when all that it started has ended: what it leaves in the
-background is ended after 2 s, and the case is an error. What it writes outside
-of the file system is neither prevented nor seen. With one case it has this
-terminal; with several nothing to read, and what it prints is shown where it
-fails.
+system; what --copy brings keeps its owners. Mounts are nosuid,nodev. It ends
+when all that it started has ended: what it leaves in the background is ended
+after 2 s, and the case is an error. What it writes outside of the file system,
+as to /tmp, is neither prevented nor seen: set TMPDIR where that matters. With
+one case it has this terminal; with several nothing to read, and what it prints
+is shown where it fails. All that it prints comes on standard error.
 
 In a virtual machine (--backend vm) it reads nothing. Of this machine it finds
 there the programs on PATH, with their libraries, and the files by their full
 path that are words of the command, of the lines around it, or of shell scripts
 among them; and all that is in --copy. With --root DIR it finds DIR instead.
 
-In its environment: FSDUEL_MOUNT, FSDUEL_DEVICE, FSDUEL_FILESYSTEM, FSDUEL_BLOCK,
-and the names of xfstests: FSTYP, SCRATCH_MNT, SCRATCH_DEV.
+In its environment: FSDUEL_MOUNT, where it is mounted; FSDUEL_DEVICE, root's;
+FSDUEL_FILESYSTEM, as ext4; FSDUEL_CONFIGURATION, the ID of --fs; FSDUEL_BLOCK,
+the number of the repetition; and the names of xfstests: FSTYP, SCRATCH_MNT,
+SCRATCH_DEV.
 
 The exit code is that of the first command that failed (128+n for signal n), if
-nothing else went wrong; 126 if it cannot be executed, 127 if it is not there.
+nothing else went wrong; 126 if it cannot be executed, 127 if it is not there. A
+check that fails: 5; what prepares, or something left running: 1. The last line
+tells whose a code is.
 
 Examples:
   sudo fsduel exec --fs btrfs -- pytest /home/me/project

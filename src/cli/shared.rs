@@ -167,15 +167,15 @@ pub struct Place {
     ///
     /// Name it again with --destroy-data. One that is mounted, has partitions or is
     /// used in any other way is refused.
-    #[arg(long, value_name = "DISK", env = "FSDUEL_DEVICE", hide_env_values = true)]
+    #[arg(long, value_name = "DISK")]
     #[arg(value_hint = ValueHint::FilePath, requires = "destroy_data")]
     pub device: Option<PathBuf>,
     /// The same disk again, to prove that it is meant.
-    #[arg(long, value_name = "DISK", env = "FSDUEL_DESTROY_DATA", hide_env_values = true)]
+    #[arg(long, value_name = "DISK")]
     #[arg(value_hint = ValueHint::FilePath, requires = "device")]
     pub destroy_data: Option<PathBuf>,
     /// With --device: even where there is a file system on it.
-    #[arg(long, env = "FSDUEL_WIPE", hide_env_values = true, requires = "device")]
+    #[arg(long, requires = "device")]
     #[arg(value_parser = BoolishValueParser::new())]
     pub wipe: bool,
     /// Allocate each image before its file system is made.

@@ -50,7 +50,7 @@ pub struct ShellArguments {
 }
 
 const EXAMPLES: &str = "\
-The shell is that of the user who called sudo. It starts in the root of the file
+The shell is that of the user who called sudo, or /bin/sh. It starts in the root of the file
 system, which is seen from there only. All is gone when it ends, with what it
 left running; its exit status is that of fsduel. What is written outside of the
 file system stays.

@@ -2,7 +2,8 @@
 //! file system is made.
 
 use std::ffi::OsStr;
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +26,7 @@ pub fn exec(arguments: &ExecArguments) -> Result<u8> {
         return Err(Error::usage("run a command: there is none")
             .next("name it at the end: fsduel exec --fs ext4 -- make test"));
     };
+    parts::caller::check()?;
     let folders = Folders::of(&arguments.around)?;
     match find(program, &folders) {
         Ok(path) => *program = path,
@@ -102,6 +104,9 @@ impl Missing {
 /// stays as it was written, and so does one of another root.
 fn find(program: &str, folders: &Folders) -> std::result::Result<String, Missing> {
     let file = Path::new(program);
+    if program.is_empty() {
+        return Err(Missing::new(exit::NOT_FOUND, "``", "it has no name", "name a program behind `--`"));
+    }
     if !program.contains('/') {
         return on_path(program, folders);
     }
@@ -119,6 +124,10 @@ fn find(program: &str, folders: &Folders) -> std::result::Result<String, Missing
             Err(Missing::new(exit::NOT_FOUND, program, "there is no such file", next))
         }
         Some(false) => Err(Missing::not_executable(program)),
+        Some(true) if folders.root.is_none() && !has_interpreter(file) => {
+            let next = "see its first line";
+            Err(Missing::new(exit::NOT_FOUND, program, "its interpreter is not there", next))
+        }
         Some(true) => match std::path::absolute(file) {
             Ok(full) => Ok(full.to_string_lossy().into_owned()),
             Err(error) => {
@@ -126,6 +135,17 @@ fn find(program: &str, folders: &Folders) -> std::result::Result<String, Missing
             }
         },
     }
+}
+
+/// A script names its interpreter; a program that is none needs none that we could look for.
+fn has_interpreter(file: &Path) -> bool {
+    let mut head = Vec::new();
+    if File::open(file).and_then(|file| file.take(256).read_to_end(&mut head)).is_err() {
+        return true;
+    }
+    let text = String::from_utf8_lossy(&head);
+    let first = text.strip_prefix("#!").and_then(|rest| rest.lines().next()?.split_ascii_whitespace().next());
+    first.is_none_or(|path| Path::new(path).exists())
 }
 
 fn on_path(program: &str, folders: &Folders) -> std::result::Result<String, Missing> {
@@ -149,14 +169,15 @@ fn step(arguments: &ExecArguments, words: &[String], folders: &Folders) -> Resul
     let around = &arguments.around;
     let [copy, root] = [&folders.copy, &folders.root]
         .map(|folder| folder.as_ref().map(|folder| text(folder.as_os_str())).transpose());
-    let parameters = json!({
-        "command": words,
-        "prepare": around.prepare.clone().unwrap_or_default(),
-        "check": around.check.clone().unwrap_or_default(),
-        "copy": copy?.unwrap_or_default(),
-        "root": root?.unwrap_or_default(),
-        "as-root": around.as_root,
-    });
+    let given = [
+        ("prepare", around.prepare.clone()),
+        ("check", around.check.clone()),
+        ("copy", copy?),
+        ("root", root?),
+    ];
+    let given = given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), json!(value?))));
+    let always = [("command".to_owned(), json!(words)), ("as-root".to_owned(), json!(around.as_root))];
+    let parameters = always.into_iter().chain(given).collect();
     Ok(StepSpec { name: NAME.into(), workload: NAME.into(), parameters, allow_limit: false })
 }
 

@@ -13,6 +13,7 @@ const NAME: &str = "shell";
 
 /// Start a shell in a fresh file system.
 pub fn shell(arguments: &ShellArguments) -> Result<u8> {
+    caller::check()?;
     let copy = arguments.copy.as_deref().map(|copied| folder(copied, "copy", "--copy")).transpose()?;
     let parameters = json!({
         "command": [caller::shell(arguments.as_root)],
@@ -40,7 +41,8 @@ fn tell(case: &CaseResult) {
     }
     if let Some(folder) = &case.kept {
         progress::line(&format!("kept in {folder}"));
-        progress::line(&format!("  mount it again: mount -o loop {folder}/image.img DIRECTORY"));
+        let options = case.mount_options_effective.as_deref().unwrap_or_default();
+        progress::line(&format!("  mount it again: mount -o loop,{options} {folder}/image.img DIRECTORY"));
         progress::line(&format!("  give it back:   rm -r {folder}"));
     }
 }

@@ -1,7 +1,10 @@
 //! Any command on fresh file systems, through the front door.
 
 use std::fs;
-use std::process::{Command, Output};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use fsduel_harness::result::{Checked, RunReport, Status};
 use libtest_mimic::Trial;
@@ -14,6 +17,10 @@ pub fn trials() -> Vec<Trial> {
         general("a_command_on_several_file_systems_is_compared", compared),
         general("the_status_of_a_command_is_passed_on_and_said_to_be_its_own", statuses),
         general("what_a_command_leaves_running_is_named_and_ended", left_running),
+        general("what_a_command_leaves_in_the_kernel_is_named_and_taken_down", left_in_kernel),
+        general("what_keeps_the_file_system_of_a_killed_run_is_freed_by_gc", left_by_killed),
+        general("why_a_program_does_not_start_is_said", not_allowed),
+        general("a_command_can_be_another_run", nested),
         general("a_command_that_cannot_start_is_told_before_anything_is_made", cannot_start),
         general("a_command_that_fills_the_file_system_fails_as_itself", fills),
         general("a_command_runs_as_the_user_who_called_through_sudo", as_caller),
@@ -84,6 +91,87 @@ fn statuses() {
     lab.assert_nothing_is_left();
 }
 
+/// What outlives every process, and keeps the file system: the kernel has it.
+fn left_in_kernel() {
+    let lab = Lab::new();
+    let image = "dd if=/dev/zero of=img bs=1M count=20 status=none; chmod 600 img; ";
+    let nested = "L=$(losetup -f --show img); ";
+    for (line, named) in [
+        (format!("{image}{nested}"), "loop device /dev/loop"),
+        (format!("{image}{nested}mkfs.ext4 -q $L; mkdir m; mount $L m; touch m/x"), "loop device /dev/loop"),
+        (
+            format!(
+                "{image}{nested}mkfs.ext4 -q $L; mkdir m; mount $L m; truncate -s 4M m/i; losetup -f m/i"
+            ),
+            "loop device /dev/loop",
+        ),
+        (format!("{image}mkswap -q img; swapon img"), "swap on "),
+        ("echo content >file; fsfreeze -f \"$FSDUEL_MOUNT\"".into(), "the file system frozen"),
+    ] {
+        for filesystem in ["ext4", "xfs"] {
+            let mut command = lab.fsduel(["exec", "--fs", filesystem, "--size", "512MiB", "--"]);
+            let output = command.args(["sh", "-c", &line]).output().unwrap();
+            assert_exits(&output, 1);
+            assert!(stderr(&output).contains(named), "{line}: {}", told(&output));
+            lab.assert_nothing_is_left();
+        }
+    }
+    let mut command = lab.fsduel(["shell", "--fs", "btrfs", "--size", "512MiB"]);
+    let mut shell =
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    shell.stdin.take().unwrap().write_all(format!("{image}{nested}\nexit 5\n").as_bytes()).unwrap();
+    let output = shell.wait_with_output().unwrap();
+    assert_exits(&output, 5);
+    assert!(stderr(&output).contains("loop device /dev/loop"), "{}", told(&output));
+    lab.assert_nothing_is_left();
+}
+
+/// Nobody is there any more who could take it down; `gc` can.
+fn left_by_killed() {
+    let lab = Lab::new();
+    let line = "truncate -s 20M img; losetup -f --show img; exec sleep 1000";
+    let mut command = lab.fsduel(["exec", "--fs", "ext4", "--size", "256MiB", "--", "sh", "-c", line]);
+    let mut run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    // The name of its device comes once it has one.
+    let told = BufReader::new(run.stderr.take().unwrap()).lines().map_while(Result::ok);
+    assert!(told.into_iter().any(|line| line.contains("/dev/loop")));
+    run.kill().unwrap();
+    run.wait().unwrap();
+    while !lab.processes().is_empty() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_exits(&lab.fsduel(["gc", "--force"]).output().unwrap(), 0);
+    lab.assert_nothing_is_left();
+}
+
+/// Why a program does not start for this user is said, although nothing was printed.
+fn not_allowed() {
+    let lab = Lab::new();
+    let folder = lab.path("closed");
+    fs::create_dir(&folder).unwrap();
+    let program = folder.join("program");
+    fs::write(&program, "#!/bin/sh\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
+    let mut command = lab.fsduel(["exec", "--fs", "ext4", "--size", "256MiB", "--"]);
+    command.env("SUDO_UID", "65534").env("SUDO_GID", "65534").env("SUDO_USER", "nobody");
+    let output = command.arg(&program).output().unwrap();
+    assert_exits(&output, 126);
+    assert!(stderr(&output).contains("it may not be executed by nobody"), "{}", told(&output));
+    let mut command = lab.fsduel(["exec", "--fs", "ext4", "--", "true"]);
+    assert_exits(&command.env("SUDO_UID", "65534").output().unwrap(), 2);
+    lab.assert_nothing_is_left();
+}
+
+/// Its own variables are no options of another run in it.
+fn nested() {
+    let lab = Lab::new();
+    let program = env!("CARGO_BIN_EXE_fsduel");
+    let line = format!("{program} exec --fs ext4 --size 64MiB --store \"$PWD\" -- touch made");
+    assert_exits(&exec(&lab, &line), 0);
+    lab.assert_nothing_is_left();
+}
+
 fn left_running() {
     let lab = Lab::new();
     for line in ["sleep 1000 & exit 0", "setsid sh -c 'sleep 1000 & sleep 1000' >/dev/null 2>&1 & exit 0"] {
@@ -104,9 +192,17 @@ fn cannot_start() {
     let of = |program: &str| {
         lab.fsduel(["exec", "--fs", "ext4", "--", program]).env("PATH", "/usr/bin:/bin").output().unwrap()
     };
-    for (program, code) in
-        [("no-such-program", 127), ("/no/such/program", 127), (plain.to_str().unwrap(), 126), ("/", 126)]
-    {
+    let script = lab.path("script");
+    fs::write(&script, "#!/no/such/interpreter\n").unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    for (program, code) in [
+        ("no-such-program", 127),
+        ("", 127),
+        ("/no/such/program", 127),
+        (script.to_str().unwrap(), 127),
+        (plain.to_str().unwrap(), 126),
+        ("/", 126),
+    ] {
         let output = of(program);
         assert_exits(&output, code);
         assert!(output.stdout.is_empty() && stderr(&output).contains(program), "{}", told(&output));
@@ -161,7 +257,9 @@ fn around() {
     let output = of("true", "echo not-good >&2; false", "touch made");
     assert_exits(&output, 5);
     assert!(stderr(&output).contains("not-good") && stderr(&output).contains("checks"), "{}", told(&output));
-    assert_exits(&of("exit 9", "true", "true"), 9);
+    let output = of("exit 9", "true", "touch made");
+    assert_exits(&output, 1);
+    assert!(stderr(&output).contains("what prepares it ended with exit status 9"), "{}", told(&output));
     // Not even a device can be read warm: the check sees what is on it.
     assert_exits(&of("true", "test \"$(cat made)\" = content", "cat below/file > made"), 0);
     lab.assert_nothing_is_left();
@@ -195,7 +293,11 @@ fn keeps_going() {
     assert_exits(&output, 1);
     let failed = report.cases.iter().filter(|case| case.status == Status::Failed).count();
     assert_eq!(failed, 1);
-    assert_eq!(report.cases.last().unwrap().status, Status::Failed, "it ended the run");
+    let reached = report.cases.iter().take_while(|case| case.status != Status::Failed).count() + 1;
+    let rest = &report.cases[reached..];
+    assert!(rest.iter().all(|case| case.status == Status::NotRun), "it ended the run");
+    assert!(reached == report.cases.len() || stderr(&output).contains("--keep-going"), "{}", told(&output));
+    assert!(report.cases.len().is_multiple_of(2), "each of the block is told: {}", report.cases.len());
     let all: Vec<&str> = options.into_iter().chain(["--keep-going"]).collect();
     let (output, report) = reported(&lab, &all, line);
     assert_exits(&output, 1);

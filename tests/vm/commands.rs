@@ -130,7 +130,7 @@ fn around() {
     let output = of("cp below/file ready", "echo not-good >&2; false");
     assert_exits(&output, 5);
     assert!(stderr(&output).contains("not-good"), "{}", told(&output));
-    assert_exits(&of("exit 9", "true"), 9);
+    assert_exits(&of("exit 9", "true"), 1);
     lab.assert_nothing_is_left();
 }
 

@@ -198,6 +198,11 @@ impl Running {
     /// The rest cannot be read.
     pub fn printed(mut self) -> Result<[Kept; 2]> {
         self.take().cannot(|| "read what a command printed".into())?;
+        let is_open = |kept: &Kept| kept.end.last().is_some_and(|last| *last != b'\n');
+        if let Some(shown) = self.shown.as_mut().filter(|_| self.kept.iter().any(is_open)) {
+            // What is told next begins a line of its own.
+            let _ = shown.write_all(b"\n");
+        }
         Ok(std::mem::take(&mut self.kept))
     }
 }

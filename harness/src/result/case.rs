@@ -146,6 +146,10 @@ impl Reason {
     pub const LIMIT: &str = "limit";
     /// A command of the user's failed.
     pub const COMMAND: &str = "command";
+    /// What makes a command ready failed, so that it never ran.
+    pub const PREPARE: &str = "prepare";
+    /// A command failed before the case was reached, and ended the run.
+    pub const NOT_REACHED: &str = "not_reached";
     /// The check of a command's work failed.
     pub const CHECK: &str = "check";
     /// A time limit ran out.

@@ -19,6 +19,9 @@ pub struct CommandResult {
     /// Number of that signal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal_number: Option<i32>,
+    /// Why it could not start at all; absent where it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_started: Option<String>,
     /// Name of the user as whom it ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
@@ -59,9 +62,12 @@ impl CommandResult {
         code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
     }
 
-    /// How it ended, in words: `ended with exit status 7`, `was killed by SIGKILL`.
+    /// How it ended, in words: `ended with exit status 7`, `was killed by SIGKILL`, `could not start: ...`.
     #[must_use]
     pub fn ending(&self) -> String {
+        if let Some(why) = &self.not_started {
+            return format!("could not start: {why}");
+        }
         match (self.exit_status, &self.signal) {
             (Some(status), _) => format!("ended with exit status {status}"),
             (None, Some(signal)) => format!("was killed by {signal}"),

@@ -113,7 +113,7 @@ impl Clock {
         Reason {
             code: Reason::TIMEOUT.into(),
             text: format!("{} did not end within {limit} s{}", self.doing, self.so_far()),
-            next: Some("a longer --timeout, or less work with --set".into()),
+            next: Some("a longer --timeout, or less work".into()),
         }
     }
 }

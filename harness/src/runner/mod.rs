@@ -144,9 +144,14 @@ impl Run<'_> {
 
     /// Every configuration once.
     fn block(&mut self, block: u32) {
+        let mut ended_in = None::<String>;
         for at in blocks::order(self.plan.cases.len(), block, self.plan.seed) {
             let spec = CaseSpec { block, order: self.order(), ..self.plan.cases[at].clone() };
             if self.given_up.contains(&spec.configuration.id) {
+                continue;
+            }
+            if let Some(id) = &ended_in {
+                self.end(spec.not_run(not_reached(id)));
                 continue;
             }
             let case = self.case(&spec);
@@ -154,11 +159,9 @@ impl Run<'_> {
                 self.given_up.push(spec.configuration.id);
             }
             let ends = !self.plan.keep_going && is_of_the_command(&case);
+            ended_in = ends.then(|| case.id.clone());
+            self.ended |= ends;
             self.end(case);
-            if ends {
-                self.ended = true;
-                return;
-            }
         }
     }
 
@@ -202,10 +205,19 @@ fn fails_every_time(case: &CaseResult) -> bool {
     }
 }
 
-/// Whether a command of the user's failed, or its check did.
+/// Whether a command of the user's failed, or what stands around it did.
 fn is_of_the_command(case: &CaseResult) -> bool {
     let code = case.reason.as_ref().map(|reason| reason.code.as_str());
-    case.status == Status::Failed && matches!(code, Some(Reason::COMMAND | Reason::CHECK))
+    matches!(code, Some(Reason::COMMAND | Reason::CHECK | Reason::PREPARE))
+}
+
+/// Why a case was not run: a command failed in `id`.
+fn not_reached(id: &str) -> Reason {
+    Reason {
+        code: Reason::NOT_REACHED.into(),
+        text: format!("the command failed in {id}, which ended the run"),
+        next: Some("--keep-going runs it all the same".into()),
+    }
 }
 
 /// What a reader of the figures has to know of how the run went.

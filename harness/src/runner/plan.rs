@@ -105,9 +105,7 @@ pub fn plan(mut resolved: Resolved, asked: &Asked) -> Result<Plan> {
         }
         cases.push(case);
     }
-    if let Some(signal) = signal::seen() {
-        return Err(Error::stopped(format!("plan the run: it was ended by {signal}")));
-    }
+    goes_on()?;
     let blocks = Schedule::most(resolved.repeat);
     let costs = place.costs(Costs::of(&works, resolved.image_size, resolved.preallocate)).repeated(blocks);
     let written = works.iter().map(|work| work.written).max().unwrap_or_default();
@@ -130,6 +128,13 @@ pub fn plan(mut resolved: Resolved, asked: &Asked) -> Result<Plan> {
         claims: resolved.claims,
         references: resolved.references,
     })
+}
+
+fn goes_on() -> Result<()> {
+    match signal::seen() {
+        None => Ok(()),
+        Some(signal) => Err(Error::stopped(format!("plan the run: it was ended by {signal}"))),
+    }
 }
 
 impl Plan {

@@ -46,7 +46,9 @@ pub fn of_device(device: &Path, number: u64) -> Vec<Holder> {
 #[must_use]
 pub fn sentence(holders: &[Holder]) -> String {
     match holders {
-        [] => "no process that /proc shows holds it; the kernel may still be writing".into(),
+        [] => {
+            "no process that /proc shows holds it; swap, a loop device or the kernel's own writing may".into()
+        }
         [first @ .., last] if first.len() < 4 => {
             let mut words: Vec<_> = first.iter().map(Holder::to_string).collect();
             words.push(last.to_string());

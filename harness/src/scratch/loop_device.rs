@@ -250,7 +250,7 @@ pub(super) fn wait_until_detached(path: &Path, inode: u64, tag: &str) -> Result<
     let check = || if is_ours(path, &name, inode, tag) { Err(()) } else { Ok(()) };
     retry(PATIENCE, |()| true, check).map_err(|()| {
         Error::new(format!("detach {name}: it is still attached, {}", held(path)))
-            .next("end that process; then `fsduel gc` shows whether anything is left")
+            .next("end what holds it; then `fsduel gc` shows whether anything is left")
     })
 }
 

@@ -17,6 +17,7 @@ mod loop_device;
 mod mount;
 mod mount_options;
 mod mount_warnings;
+pub mod pins;
 mod place;
 mod store;
 mod tag;

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use nix::errno::Errno;
 
 use super::loop_device::wait_until_detached;
+use super::pins;
 use crate::error::{Cannot, Error, Result};
 use crate::sys::loop_ctl;
 use crate::units::Bytes;
@@ -56,7 +57,7 @@ impl Tag {
     #[must_use]
     pub fn is_alive(&self) -> bool {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid));
-        stat.is_ok_and(|text| parse_stat(&text) == Some((self.pid, self.start_time)))
+        stat.is_ok_and(|text| !has_ended(&text) && parse_stat(&text) == Some((self.pid, self.start_time)))
     }
 }
 
@@ -64,6 +65,11 @@ impl fmt::Display for Tag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{PREFIX}:{}:{}:{}", self.pid, self.start_time, self.run_id)
     }
+}
+
+/// A process stays in the table until its parent has looked; that of some containers never does.
+fn has_ended(stat: &str) -> bool {
+    stat.rsplit_once(") ").is_some_and(|(_, fields)| fields.starts_with(['Z', 'X']))
 }
 
 /// Process id and start time. The command in field 2 may hold spaces and parentheses.
@@ -140,6 +146,7 @@ pub fn free(found: &Found) -> Result<()> {
     if found.tag.is_alive() {
         return Err(Error::usage(format!("free {shown}: process {} uses it", found.tag.pid)));
     }
+    pins::detach_on(&device)?;
     loop_ctl::clear(&device).cannot(|| format!("free {shown}"))?;
     drop(device);
     wait_until_detached(&found.device, status.inode, &status.name)
@@ -148,6 +155,12 @@ pub fn free(found: &Found) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_process_that_nobody_has_waited_for_has_ended() {
+        assert!(has_ended("7 (a) b) Z 1 7 7"));
+        assert!(!has_ended("7 (Z) S 1 7 7") && !has_ended(""));
+    }
 
     #[test]
     fn a_tag_is_read_back_and_fits() {

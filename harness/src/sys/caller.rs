@@ -66,6 +66,20 @@ pub fn shell(as_root: bool) -> PathBuf {
     asked.filter(works).unwrap_or_else(|| "/bin/sh".into())
 }
 
+/// See that what sudo says of its caller is whole: a command is not to run as root by mistake.
+///
+/// # Errors
+///
+/// `SUDO_UID` or `SUDO_GID` is set, and both together name nobody.
+pub fn check() -> crate::error::Result<()> {
+    let is_set = |name| std::env::var_os(name).is_some();
+    if !geteuid().is_root() || sudo().is_some() || !(is_set("SUDO_UID") || is_set("SUDO_GID")) {
+        return Ok(());
+    }
+    Err(crate::error::Error::usage("tell who called sudo: SUDO_UID and SUDO_GID are no two numbers")
+        .next("set both, or neither"))
+}
+
 /// What sudo says of who called it.
 fn sudo() -> Option<(Uid, Gid)> {
     let id = |name| std::env::var(name).ok().and_then(|text| text.parse::<u32>().ok());

@@ -72,6 +72,8 @@ const EMPTY: RawInfo = RawInfo {
 /// What the kernel tells of an attached device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoopStatus {
+    /// Number of the file system that the image is on, as `st_dev` is.
+    pub device: u64,
     /// Inode of the image.
     pub inode: u64,
     /// See [`AUTOCLEAR`], [`DIRECT_IO`].
@@ -120,7 +122,7 @@ pub fn status(device: &impl AsRawFd) -> Result<LoopStatus, Errno> {
     ioctl(device, LOOP_GET_STATUS64, &raw mut info)?;
     let length = info.file_name.iter().position(|byte| *byte == 0).unwrap_or(NAME_MAX);
     let name = String::from_utf8_lossy(&info.file_name[..length]).into_owned();
-    Ok(LoopStatus { inode: info.inode, flags: info.flags, name })
+    Ok(LoopStatus { device: info.device, inode: info.inode, flags: info.flags, name })
 }
 
 /// Detach: at once where nobody else has the device open, otherwise with the last descriptor.

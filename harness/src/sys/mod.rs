@@ -9,6 +9,7 @@ pub mod clock;
 pub mod confine;
 pub mod counters;
 pub mod cpu_time;
+pub mod freeze;
 pub mod inherited;
 pub mod kmsg;
 pub mod loop_ctl;
@@ -21,6 +22,7 @@ pub mod signal;
 pub mod space;
 pub mod spawn;
 pub mod statfs;
+pub mod swap;
 
 use nix::errno::Errno;
 

@@ -91,7 +91,8 @@ fn parse_line(line: &str) -> Option<MountEntry> {
 }
 
 /// Space, tab, newline and backslash are written as `\040` and the like.
-fn unescape(text: &str) -> PathBuf {
+/// A path as the kernel writes it, with `\\040` for a blank.
+pub(super) fn unescape(text: &str) -> PathBuf {
     let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
     while let [first, tail @ ..] = rest {
         let digits = tail.get(..3).filter(|_| *first == b'\\');

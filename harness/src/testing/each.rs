@@ -15,7 +15,8 @@ use super::{Builder, Scratch};
 /// ```
 ///
 /// Without, it stands inside of a test; each is on a thread of its own, and the test fails with the
-/// names of all on which it failed. What is made may be said behind the list:
+/// names of all on which it failed. The names are those of [`Scratch::of`]. What is made may be said
+/// behind the list:
 ///
 /// ```no_run
 /// use fsduel_harness::for_each_filesystem;
@@ -55,6 +56,7 @@ macro_rules! for_each_filesystem {
 ///
 /// The body did, on one of them or more.
 #[expect(clippy::print_stderr, reason = "cargo test shows it with the output of the test")]
+#[track_caller]
 pub fn run_on_each(names: &[&str], make: impl Fn(Builder) -> Builder + Sync, body: impl Fn(Scratch) + Sync) {
     let on_one = |name: &str| {
         if let Some(scratch) = make(Builder::of(name)).for_test() {

@@ -12,7 +12,7 @@ use nix::mount::MsFlags;
 use super::builder::{Builder, join};
 use super::fill;
 use super::snapshot::Snapshot;
-use crate::error::{Cannot, Error, Result};
+use crate::error::{Cannot, Error, Kind, Result};
 use crate::fs::Filesystem;
 use crate::result::Checked;
 use crate::scratch::Scratch as Device;
@@ -240,7 +240,7 @@ impl Scratch {
     /// Unmount it, with proof: btrfs lives on for a moment where it has just been mounted, and its last
     /// superblock is written after `umount` has returned.
     fn unmount(&mut self) -> Result<()> {
-        self.made.unmount_if_free()?;
+        self.made.unmount_if_free().map_err(|error| error.of_kind(Kind::Usage))?;
         self.made.go_cold()
     }
 

@@ -250,9 +250,11 @@ fn run_steps(mut bench: Bench, sequence: &[Arc<dyn Workload>], result: &mut Case
     for (step, workload) in bench.spec.steps.iter().zip(sequence) {
         let (step, details) = bench.run(step, &**workload)?;
         let end = ends_the_case(&step);
-        result.verify.details.extend(details.into_iter().chain(end.clone()));
         result.steps.push(step);
-        if end.is_some() {
+        result.verify.details.extend(details);
+        if let Some(end) = end {
+            let is_last = result.steps.len() == sequence.len();
+            result.verify.details.extend((!is_last).then_some(end));
             break;
         }
     }

@@ -65,15 +65,19 @@ pub(super) fn failed_command(steps: &[StepResult]) -> Option<(Status, Reason)> {
     let failed = |step: &&StepResult| step.command.as_ref().is_some_and(|command| !command.succeeded());
     let step = steps.iter().find(failed)?;
     let command = step.command.as_ref()?;
-    let (what, code) = match command.role {
-        Role::Command => ("the command", Reason::COMMAND),
-        Role::Prepare => ("the command that prepares", Reason::COMMAND),
-        Role::Check => ("the command that checks", Reason::CHECK),
+    let (what, status, code) = match command.role {
+        Role::Command => ("the command", Status::Failed, Reason::COMMAND),
+        Role::Prepare => ("what prepares it", Status::Error, Reason::PREPARE),
+        Role::Check => ("what checks it", Status::Failed, Reason::CHECK),
     };
     let words: Vec<String> = command.argv.iter().map(|word| quoted(word)).collect();
     let text = format!("step {}: {what} {}: {}", step.name, command.ending(), words.join(" "));
-    let next = Some("see what it printed; `fsduel shell` gives such a file system to try it in".into());
-    Some((Status::Failed, Reason { code: code.into(), text, next }))
+    let next = match command.not_started.is_some() {
+        true => "see that it is there, and that the user may read it and enter its folder; or --as-root",
+        false => "see what it printed; `fsduel shell` gives such a file system to try it in",
+    };
+    let next = Some(next.into());
+    Some((status, Reason { code: code.into(), text, next }))
 }
 
 /// The call that met a limit, as far as it is known: `, in write postmark/17 (ENOSPC)`.

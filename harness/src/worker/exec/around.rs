@@ -41,6 +41,7 @@ impl Bench<'_> {
             ("FSDUEL_MOUNT", mount.clone()),
             ("FSDUEL_DEVICE", device.clone()),
             ("FSDUEL_FILESYSTEM", filesystem.clone()),
+            ("FSDUEL_CONFIGURATION", self.spec.configuration.id.clone().into()),
             ("FSDUEL_BLOCK", self.spec.block.to_string().into()),
             ("FSTYP", filesystem),
             ("SCRATCH_MNT", mount.clone()),

@@ -11,6 +11,7 @@ mod shell;
 
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
@@ -18,13 +19,13 @@ use nix::errno::Errno;
 use nix::sys::signal::{Signal, killpg};
 
 use crate::case::READ_BACK;
-use crate::command::theirs::{Kept, Theirs};
+use crate::command::theirs::{Kept, Running as Started, Theirs};
 use crate::command::{Invocation, run, stop_flag, stop_requested};
 use crate::error::{Cannot, Error, Kind, Result};
 use crate::measure::{Running, Stop};
 use crate::ops::{Command, Record};
 use crate::result::{Checked, CommandResult, EndedWord, Facts, Metrics, Role, StepResult};
-use crate::scratch::Mount;
+use crate::scratch::{Mount, pins};
 use crate::units::Bytes;
 use crate::verify::{ReadBack, walk};
 use crate::workload::StepSpec;
@@ -73,11 +74,15 @@ impl Bench<'_> {
         let processes = Processes::seen_at(self.scratch.folder("proc")?)?;
         let unready = self.make_ready(command, &processes)?;
         self.tell.step_begun(&step.name, None, None);
-        let (ran, metrics) = match unready {
-            Some(failed) => (failed, Metrics::default()),
+        let (ran, metrics, changed) = match unready {
+            Some(failed) => (failed, Metrics::default(), None),
             None => self.timed(step, command, &processes)?,
         };
         let (back, checked) = self.look_at_what_it_left(command, &ran, &processes)?;
+        // Damage shows in the options, too, and tells more.
+        if let (Some(error), Checked::Clean) = (changed, back.checked) {
+            return Err(error);
+        }
         let result = StepResult {
             facts: Facts { tree_hash: Some(back.tree_hash), ..Facts::default() },
             metrics,
@@ -134,13 +139,13 @@ impl Bench<'_> {
         self.scratch.mounted().ok_or_else(|| Error::new("work on a file system that is not mounted"))
     }
 
-    /// From the start of the clock to its third stop.
+    /// From the start of the clock to its third stop; also what makes it void.
     fn timed(
         &mut self,
         step: &StepSpec,
         command: &Command,
         processes: &Processes,
-    ) -> Result<(CommandResult, Metrics)> {
+    ) -> Result<(CommandResult, Metrics, Option<Error>)> {
         let root = self.root()?;
         let mount = self.mount()?.path().to_owned();
         let before = self.mount()?.effective_options()?;
@@ -158,23 +163,23 @@ impl Bench<'_> {
         synced
             .cannot(|| format!("bring the data of step {} to the device (syncfs)", step.name))
             .map_err(|error| error.of_kind(Kind::Damage))?;
-        self.same_options(&before)?;
+        let changed = self.same_options(&before)?;
         self.tell.phase("unmount");
         self.scratch.unmount()?;
         clock.stop(Stop::Unmounted, &target_of(self.scratch, &mount, self.filesystem))?;
         let mut metrics = clock.finish(&Record::default());
         metrics.set("peak_memory_bytes", ran.peak.as_f64());
-        Ok((ran.result, metrics))
+        Ok((ran.result, metrics, changed))
     }
 
     /// A command that may do anything can mount the file system in another way, too.
-    fn same_options(&self, before: &str) -> Result<()> {
+    fn same_options(&self, before: &str) -> Result<Option<Error>> {
         let after = self.mount()?.effective_options()?;
         if after == before || self.live.is_shell() {
-            return Ok(());
+            return Ok(None);
         }
         let doing = format!("use what was measured: the command changed the mount options to {after}");
-        Err(Error::environment(doing).next(format!("leave them as they were: {before}")))
+        Ok(Some(Error::environment(doing).next(format!("leave them as they were: {before}"))))
     }
 
     /// Read all of it, and let the user's own check look at it, both cold; a check that failed. The next
@@ -208,72 +213,60 @@ impl Bench<'_> {
 
     /// Run one command to its end, and to the end of all that it started.
     fn ran(&self, words: &[String], role: Role, command: &Command, processes: &Processes) -> Result<Ran> {
-        let user = self.user(command);
-        let (mut started, mut environment) = (words.to_vec(), self.environment(command)?);
+        let result = CommandResult {
+            role,
+            argv: words.to_vec(),
+            user: self.user(command).map(|user| user.name.clone()),
+            ..CommandResult::default()
+        };
+        let mut running = match self.start(words, role, command) {
+            Ok(running) => running,
+            Err(error) => return Ok(Ran { result: not_started(result, error)?, peak: Bytes(0) }),
+        };
+        let (status, peak) = follow(&mut running, processes)?;
+        let Some(status) = status else {
+            end_all()?;
+            pins::release(self.mount()?.path())?;
+            let [_, errors] = running.printed()?;
+            self.say_last_words(&errors);
+            return Err(Error::stopped(format!("finish {}: it was asked to stop", words[0])));
+        };
+        self.end_what_is_left(processes)?;
+        let [stdout, stderr] = running.printed()?;
+        Ok(Ran { result: told(result, status, &stdout, &stderr), peak })
+    }
+
+    fn start(&self, words: &[String], role: Role, command: &Command) -> Result<Started> {
+        let (mut words, mut environment) = (words.to_vec(), self.environment(command)?);
         if self.live.is_shell() && role == Role::Command {
-            let start = self.shell(words)?;
+            let start = self.shell(&words)?;
             environment.extend(start.environment.into_iter().map(|(name, value)| (name.into(), value)));
-            started = start.words;
+            words = start.words;
         }
         let theirs = Theirs {
-            words: &started,
+            words: &words,
             folder: self.mount()?.path(),
             environment: &environment,
             confined: self.confined(command)?,
             streams: self.live.streams(role == Role::Command),
         };
-        let result = CommandResult {
-            role,
-            argv: words.to_vec(),
-            user: user.map(|user| user.name.clone()),
-            ..CommandResult::default()
-        };
-        let mut running = match theirs.start() {
-            Ok(running) => running,
-            // As a shell tells it.
-            Err(error) if matches!(error.errno(), Some(Errno::ENOENT)) => {
-                return Ok(Ran { result: not_started(result, 127, &error), peak: Bytes(0) });
-            }
-            Err(error) if matches!(error.errno(), Some(Errno::EACCES | Errno::ENOEXEC)) => {
-                return Ok(Ran { result: not_started(result, 126, &error), peak: Bytes(0) });
-            }
-            Err(error) => return Err(error),
-        };
-        let (mut peak, mut asked) = (processes.resident(), None::<Instant>);
-        let status = loop {
-            if let Some(status) = running.look()? {
-                break Some(status);
-            }
-            peak = peak.max(processes.resident());
-            match asked {
-                None if stop_requested() => {
-                    asked = Some(Instant::now());
-                    let _ = killpg(running.pid(), Signal::SIGTERM);
-                }
-                Some(when) if when.elapsed() > GRACE => break None,
-                _ => {}
-            }
-        };
-        let (Some(status), None) = (status, asked) else {
-            end_all()?;
-            let [_, errors] = running.printed()?;
-            self.say_last_words(&errors);
-            return Err(Error::stopped(format!("finish {}: it was asked to stop", words[0])));
-        };
-        match processes.wait_for_all(GRACE)? {
-            Some(left) if self.live.is_shell() => {
-                self.live.say(&format!("what was left running was ended: {left}"))
-            }
-            Some(left) => {
-                return Err(Error::new(format!(
-                    "end the command in order: it left {left}, which were ended"
-                ))
-                .next("let the command wait for what it starts, or end it"));
-            }
-            None => {}
+        theirs.start()
+    }
+
+    /// The command has ended, so all that it left is ended, too: processes, and what outlives those.
+    fn end_what_is_left(&self, processes: &Processes) -> Result<()> {
+        let mut left: Vec<String> = processes.wait_for_all(GRACE)?.into_iter().collect();
+        left.extend(pins::release(self.mount()?.path())?);
+        let left = left.join(", ");
+        if self.live.is_shell() && !left.is_empty() {
+            self.live.say(&format!("what was left was ended: {left}"));
+        } else if !left.is_empty() {
+            return Err(Error::new(format!(
+                "end the command in order: what it left had to be ended: {left}"
+            ))
+            .next("let the command wait for what it starts, and take down what it sets up"));
         }
-        let [stdout, stderr] = running.printed()?;
-        Ok(Ran { result: told(result, status, &stdout, &stderr), peak })
+        Ok(())
     }
 
     /// A person's shell: they are told where they are.
@@ -300,8 +293,37 @@ fn shell(line: &str) -> [String; 3] {
     ["sh", "-c", line].map(str::to_owned)
 }
 
-fn not_started(result: CommandResult, status: i32, error: &Error) -> CommandResult {
-    CommandResult { exit_status: Some(status), stderr: error.to_string(), ..result }
+/// As a shell tells it: 127 where something is not there, 126 where it may not be executed.
+fn not_started(result: CommandResult, error: Error) -> Result<CommandResult> {
+    let (status, why) = match error.errno() {
+        Some(Errno::ENOENT) if Path::new(&result.argv[0]).is_file() => (127, "its interpreter is not there"),
+        Some(Errno::ENOENT) => (127, "it is not there"),
+        Some(Errno::EACCES) => (126, "it may not be executed"),
+        Some(Errno::ENOEXEC) => (126, "it is no program of this machine"),
+        _ => return Err(error),
+    };
+    let whom = result.user.as_ref().map(|user| format!(" by {user}")).unwrap_or_default();
+    Ok(CommandResult { exit_status: Some(status), not_started: Some(format!("{why}{whom}")), ..result })
+}
+
+/// How the command ended, and the most that it and all its processes had in memory at once; no status,
+/// where it was asked to stop meanwhile.
+fn follow(running: &mut Started, processes: &Processes) -> Result<(Option<ExitStatus>, Bytes)> {
+    let (mut peak, mut asked) = (processes.resident(), None::<Instant>);
+    loop {
+        if let Some(status) = running.look()? {
+            return Ok((asked.is_none().then_some(status), peak));
+        }
+        peak = peak.max(processes.resident());
+        match asked {
+            None if stop_requested() => {
+                asked = Some(Instant::now());
+                let _ = killpg(running.pid(), Signal::SIGTERM);
+            }
+            Some(when) if when.elapsed() > GRACE => return Ok((None, peak)),
+            _ => {}
+        }
+    }
 }
 
 fn told(result: CommandResult, status: ExitStatus, stdout: &Kept, stderr: &Kept) -> CommandResult {
