@@ -254,7 +254,9 @@ mod tests {
     fn every_option_of_a_command_that_makes_results_has_its_variable() {
         let mut command = Cli::command();
         command.build();
-        for name in ["run", "exec", "postmark", "compare", "report"] {
+        // A disk is not lost by a variable that somebody forgot, and commands are told of theirs by one.
+        let by_word_only = ["device", "destroy-data", "wipe"];
+        for name in ["run", "exec", "shell", "postmark", "compare", "report"] {
             let command = command.find_subcommand(name).unwrap();
             let options = command.get_opts().filter(|option| option.get_id() != "help");
             let options: Vec<_> = options.collect();
@@ -262,8 +264,8 @@ mod tests {
             for option in options {
                 let long = option.get_long().unwrap();
                 let wanted = format!("FSDUEL_{}", long.to_uppercase().replace('-', "_"));
-                let variable = option.get_env().and_then(|name| name.to_str());
-                assert_eq!(variable, Some(wanted.as_str()), "--{long}");
+                let wanted = Some(wanted.as_str()).filter(|_| !by_word_only.contains(&long));
+                assert_eq!(option.get_env().and_then(|name| name.to_str()), wanted, "--{long}");
             }
         }
     }

@@ -72,12 +72,11 @@ fn commands(text: &mut String, case: &CaseSpec, machine: Option<&Environment>) {
         (Store::Disk(disk), None) => disk,
         _ => Path::new(LOOP),
     };
-    let mount = [filesystem.default_mount_options(), &configuration.mount_options];
-    let mount: Vec<_> = mount.into_iter().filter(|options| !options.is_empty()).collect();
+    let mount = filesystem.mount_options(&configuration.mount_options);
     let mut lines = vec![
         place(case, machine),
         filesystem.mkfs(device, &options).words().join(" "),
-        format!("mount -t {} -o {} {}", filesystem.name(), mount.join(","), device.display()),
+        format!("mount -t {} -o {} {}", filesystem.name(), mount, device.display()),
     ];
     lines.extend(filesystem.fsck(device).map(|fsck| fsck.words().join(" ")));
     for line in lines {

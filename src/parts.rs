@@ -229,8 +229,7 @@ pub fn plan_command(
 pub fn plan_shell(step: &StepSpec, arguments: &ShellArguments) -> Result<Plan> {
     let suite = Suite::of_steps(&[&step.name], "a shell", std::slice::from_ref(step))?;
     let options = options::of_shell(arguments);
-    let keep = arguments.keep.then_some(Keep::All);
-    let plan = plan_suite(&suite, &options, keep, Asked { live: Live::Shell, ..Asked::default() })?;
+    let plan = plan_suite(&suite, &options, arguments.keep, Asked { live: Live::Shell, ..Asked::default() })?;
     match plan.inner.cases.len() {
         0 | 1 => Ok(plan),
         count => {

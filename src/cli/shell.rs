@@ -6,7 +6,7 @@ use clap::builder::BoolishValueParser;
 use clap::{Args, ValueHint};
 use fsduel_harness::units::Bytes;
 
-use super::named;
+use super::{Keep, named};
 use crate::parts;
 
 /// Arguments of `fsduel shell`.
@@ -45,8 +45,9 @@ pub struct ShellArguments {
     #[arg(value_parser = BoolishValueParser::new())]
     pub as_root: bool,
     /// Keep the image at the end, and say how to mount it again.
-    #[arg(long)]
-    pub keep: bool,
+    #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "all", env = "FSDUEL_KEEP", hide_env_values = true)]
+    pub keep: Option<Keep>,
 }
 
 const EXAMPLES: &str = "\

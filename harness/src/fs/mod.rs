@@ -130,6 +130,11 @@ pub trait Filesystem: Sync {
     fn default_mount_options(&self) -> &'static str {
         "noatime,nodiscard"
     }
+    /// Those, then what was asked for: the later one wins.
+    fn mount_options(&self, asked: &str) -> String {
+        let parts = [self.default_mount_options(), asked];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(",")
+    }
     /// Inodes that are free in an image of this size after `mkfs`; `None` where they are made on
     /// demand.
     ///

@@ -259,7 +259,7 @@ fn case_of(
         block: 1,
         order,
         image_size: resolved.image_size,
-        logical_block_size: logical_block_size(resolved.block_size),
+        logical_block_size: scratch::logical_block_size(resolved.block_size),
         store: resolved.store.clone(),
         direct_io: resolved.direct_io,
         preallocate: resolved.preallocate,
@@ -273,11 +273,6 @@ fn case_of(
         seed: resolved.seed,
         steps: resolved.steps.clone(),
     }
-}
-
-/// 4096 if the block size of the run allows it, else 512.
-fn logical_block_size(block_size: Bytes) -> Bytes {
-    if block_size.0 >= 4096 { Bytes(4096) } else { Bytes(512) }
 }
 
 fn store_info(store: &Store) -> Result<StoreInfo> {

@@ -234,6 +234,12 @@ impl Scratch {
     }
 }
 
+/// Of the device below file systems of this block size: 4096 where that allows it, else 512.
+#[must_use]
+pub fn logical_block_size(block_size: Bytes) -> Bytes {
+    if block_size.0 >= 4096 { Bytes(4096) } else { Bytes(512) }
+}
+
 /// Where nothing was said: wherever it is not known to cause trouble (loop devices with direct I/O
 /// over network file systems and FUSE hang or fail on some kernels).
 fn wants_direct_io(spec: &ScratchSpec) -> Result<bool> {

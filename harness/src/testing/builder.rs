@@ -11,7 +11,7 @@ use crate::error::{Error, Kind, Result};
 use crate::fs::{self, Filesystem, MkfsOptions};
 use crate::manifest::run_id;
 use crate::require::{self, Requirement};
-use crate::scratch::{Scratch as Device, ScratchSpec, Tag};
+use crate::scratch::{Scratch as Device, ScratchSpec, Tag, logical_block_size};
 use crate::units::{Bytes, Seed};
 
 /// Every file system of [`fs::common`] can be made with it.
@@ -142,7 +142,7 @@ impl Builder {
             store: self.store,
             size,
             preallocate: false,
-            logical_block_size: if block_size.0 >= 4096 { Bytes(4096) } else { Bytes(512) },
+            logical_block_size: logical_block_size(block_size),
             direct_io: None,
             tag: Tag::of_this_process(&run_id())?.to_string(),
         };
@@ -151,7 +151,7 @@ impl Builder {
         // Its own defaults work, so it is what was asked for that does not.
         made.mkfs(&filesystem.mkfs(made.device().path(), &options))
             .map_err(|error| error.of_kind(Kind::Usage))?;
-        let mount = join(filesystem.default_mount_options(), &self.mount);
+        let mount = filesystem.mount_options(&self.mount);
         made.mount(filesystem, &mount)?;
         Scratch::new(made, filesystem, mount, self.owner)
     }
@@ -177,9 +177,4 @@ fn check(filesystem: &dyn Filesystem, size: Bytes, store: Option<&Path>) -> Resu
             }))
         }
     }
-}
-
-/// The later one wins.
-pub(super) fn join(defaults: &str, asked: &str) -> String {
-    [defaults, asked].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(",")
 }

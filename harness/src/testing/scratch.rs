@@ -9,7 +9,7 @@ use std::sync::MutexGuard;
 
 use nix::mount::MsFlags;
 
-use super::builder::{Builder, join};
+use super::builder::Builder;
 use super::fill;
 use super::snapshot::Snapshot;
 use crate::error::{Cannot, Error, Kind, Result};
@@ -169,7 +169,7 @@ impl Scratch {
     /// Something holds it (named), or an option is wrong (then it is mounted as before).
     pub fn remount(&mut self, options: &str) -> Result<()> {
         self.unmount()?;
-        let asked = join(self.filesystem.default_mount_options(), options);
+        let asked = self.filesystem.mount_options(options);
         let mounted = self.made.mount(self.filesystem, &asked);
         if let Err(error) = mounted {
             self.made.mount(self.filesystem, &self.options)?;

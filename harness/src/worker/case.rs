@@ -280,14 +280,9 @@ fn same_block_size(made: &Description, wanted: Bytes) -> Result<()> {
     }
 }
 
-/// The file system's own defaults, then what was asked for: the later one wins.
+/// As the case mounts it.
 pub(super) fn mount_options(spec: &CaseSpec, filesystem: &dyn Filesystem) -> String {
-    let asked = spec.configuration.mount_options.as_str();
-    [filesystem.default_mount_options(), asked]
-        .into_iter()
-        .filter(|part| !part.is_empty())
-        .collect::<Vec<_>>()
-        .join(",")
+    filesystem.mount_options(&spec.configuration.mount_options)
 }
 
 fn block_size(spec: &CaseSpec) -> Bytes {
