@@ -1,5 +1,8 @@
 //! Entries of an archive that the kernel unpacks: `newc` of cpio. Source: Linux
 //! `Documentation/driver-api/early-userspace/buffer-format.rst`.
+//!
+//! The crate `cpio` writes names that are text only, and a directory of a user's has any. Its reader
+//! checks this writer.
 
 use std::io::{self, ErrorKind, Read, Write};
 
