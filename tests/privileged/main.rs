@@ -21,6 +21,8 @@ mod lab;
 mod leaks;
 mod live;
 mod memory;
+#[path = "../shared/patience.rs"]
+mod patience;
 mod postmark;
 mod repeat;
 mod runs;
@@ -119,9 +121,10 @@ fn trial_unless(
     lack: impl FnOnce() -> Option<Lack> + Send + 'static,
     test: impl FnOnce() + Send + 'static,
 ) -> Trial {
+    let told = name.clone();
     Trial::ignorable_test(name, move || match lack() {
         None => {
-            test();
+            patience::within_limit(&told, test);
             Ok(Completion::Completed)
         }
         Some(lack) if require_all() && !lack.is_excused => {

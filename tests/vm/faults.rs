@@ -12,13 +12,14 @@ use nix::unistd::Pid;
 
 use crate::boots::{cache, in_guest};
 use crate::lab::{Lab, assert_exits, told};
-use crate::trial;
+use crate::{kernel, trial};
 
 pub fn trials() -> Vec<Trial> {
     vec![
         trial("a_kernel_that_panics_is_told_with_its_words", panic),
         trial("a_guest_without_enough_memory_is_told_as_that", out_of_memory),
         trial("a_guest_that_shows_no_life_ends_at_the_time_limit", hang),
+        trial("a_task_that_the_guests_kernel_keeps_for_ever_ends_the_case_and_is_named", hung_task),
         trial("a_killed_run_leaves_no_machine_and_no_file", killed),
         trial("an_interrupted_run_ends_in_order_and_keeps_what_had_finished", interrupted),
         trial("a_machine_that_was_stopped_for_a_while_gives_no_numbers", machine_stopped),
@@ -111,6 +112,20 @@ fn hang() {
     assert_eq!((status, code.as_str()), (Status::Stopped, "timeout"), "{text}");
     assert!(text.contains("boot did not end within 5 s"), "{text}");
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+    lab.assert_nothing_is_left();
+}
+
+/// Whoever writes to a file system that is frozen waits in the kernel, and no signal ends that.
+fn hung_task() {
+    let lab = Lab::new();
+    let mut command = lab.fsduel(["exec", "--fs", "ext4", "--size", "256MiB", "--as-root", "--json", "-"]);
+    command.args(["--kernel-options", "sysctl.kernel.hung_task_timeout_secs=10", "--kernel"]);
+    command.arg(kernel("6.12")).env("XDG_CACHE_HOME", cache());
+    let output = command.args(["--", "sh", "-c", "fsfreeze -f . && echo > made"]).output().unwrap();
+    assert_exits(&output, 5);
+    let (status, code, text) = reason(&output);
+    assert_eq!((status, code.as_str()), (Status::Failed, "guest_panic"), "{text}");
+    assert!(text.contains("at step exec") && text.contains("INFO: task sh:"), "{text}");
     lab.assert_nothing_is_left();
 }
 

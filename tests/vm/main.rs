@@ -10,6 +10,8 @@ mod faults;
 #[path = "../privileged/lab.rs"]
 #[expect(dead_code, reason = "shared with the tests on this machine's own kernel")]
 mod lab;
+#[path = "../shared/patience.rs"]
+mod patience;
 mod places;
 
 use std::path::PathBuf;
@@ -51,12 +53,12 @@ fn missing() -> Option<String> {
 }
 
 /// A test that boots.
-fn trial(name: &str, test: fn()) -> Trial {
+fn trial(name: &'static str, test: fn()) -> Trial {
     Trial::ignorable_test(name, move || match missing() {
         Some(missing) if require_all() => Err(Failed::from(missing)),
         Some(missing) => Ok(Completion::ignored_with(missing)),
         None => {
-            test();
+            patience::within_limit(name, test);
             Ok(Completion::Completed)
         }
     })

@@ -39,7 +39,9 @@ impl Death<'_> {
         }
         if let Some(panic) = line_with(self.console, "Kernel panic - not syncing") {
             let status = if self.came_up { Status::Failed } else { Status::Error };
-            let text = format!("the guest's kernel panicked at {}: {panic}{}", self.at, self.last());
+            let hung = line_with(self.console, "blocked for more than");
+            let more = hung.map_or_else(|| self.last(), |task| format!("; {task}"));
+            let text = format!("the guest's kernel panicked at {}: {panic}{more}", self.at);
             return (status, reason(Reason::GUEST_PANIC, text, "try another kernel, or more --memory"));
         }
         let text = match (self.worker, self.exit) {
@@ -131,6 +133,15 @@ mod tests {
         assert!(reason.text.contains("at step fill: Kernel panic - not syncing: No working init found."));
         assert!(reason.text.contains("its last words: Failed to execute"), "{}", reason.text);
         assert_eq!(death(PANIC, true, None).explain().0, Status::Failed);
+    }
+
+    #[test]
+    fn a_task_that_hangs_is_named() {
+        let console = "[  16.1] INFO: task sh:88 blocked for more than 10 seconds.\r\n[  16.2]       Not tainted 6.1.0\r\n\
+                       [  16.3] Kernel panic - not syncing: hung_task: blocked tasks\r\n[  16.4] CPU: 0 PID: 24\r\n";
+        let (_, reason) = death(console, true, None).explain();
+        let told = "hung_task: blocked tasks; INFO: task sh:88 blocked for more than 10 seconds.";
+        assert!(reason.text.ends_with(told), "{}", reason.text);
     }
 
     #[test]
