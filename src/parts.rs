@@ -218,7 +218,8 @@ pub fn plan_command(
     arguments: &ExecArguments,
 ) -> Result<Plan> {
     let called: Vec<&str> = called.iter().map(String::as_str).collect();
-    let title = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+    let line = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+    let title = format!("{}: {line}", step.name);
     let suite = Suite::of_steps(&called, &title, std::slice::from_ref(step))?.followed_by(words);
     let asked = Asked { keep_going: arguments.around.keep_going, live: Live::Seen, ..Asked::default() };
     let shared = &arguments.shared;

@@ -35,8 +35,12 @@ pub fn exec(arguments: &ExecArguments) -> Result<u8> {
             return Ok(code);
         }
     }
-    let plan =
-        parts::plan_command(&called(arguments), &step(arguments, &words, &folders)?, &words, arguments)?;
+    let plan = parts::plan_command(
+        &called(arguments, &folders),
+        &step(arguments, &words, &folders)?,
+        &words,
+        arguments,
+    )?;
     all(&arguments.shared.results, &[plan])
 }
 
@@ -182,10 +186,10 @@ fn step(arguments: &ExecArguments, words: &[String], folders: &Folders) -> Resul
 }
 
 /// What asks for it, after `fsduel`, before the command.
-fn called(arguments: &ExecArguments) -> Vec<String> {
+fn called(arguments: &ExecArguments, folders: &Folders) -> Vec<String> {
     let around = &arguments.around;
-    let [copy, root] =
-        [&around.copy, &around.root].map(|folder| folder.as_ref().map(|folder| folder.display().to_string()));
+    let [copy, root] = [&folders.copy, &folders.root]
+        .map(|folder| folder.as_ref().map(|folder| folder.display().to_string()));
     let mut words = vec![NAME.to_owned()];
     let options =
         [("--prepare", &around.prepare), ("--check", &around.check), ("--copy", &copy), ("--root", &root)];

@@ -248,12 +248,18 @@ fn around() {
     fs::create_dir_all(tree.join("below")).unwrap();
     fs::write(tree.join("below/file"), "content").unwrap();
     let of = |prepare: &str, check: &str, line: &str| {
-        let mut command = lab.fsduel(["exec", "--fs", "ext4", "--fs", "xfs", "--size", "512MiB", "--copy"]);
-        command.arg(&tree).args(["--prepare", prepare, "--check", check]);
-        command.args(["--", "sh", "-c", line]).output().unwrap()
+        let mut command = lab.fsduel(["exec", "--fs", "ext4", "--fs", "xfs", "--size", "512MiB"]);
+        command.args(["--copy", "tree", "--prepare", prepare, "--check", check]);
+        command.current_dir(tree.parent().unwrap()).args(["--", "sh", "-c", line]).output().unwrap()
     };
     let output = of("cp below/file ready", "grep -q content made", "cat below/file ready > made");
     assert_exits(&output, 0);
+    let shown = String::from_utf8_lossy(&output.stdout).replace("\\\n    ", "");
+    assert!(shown.starts_with("exec: sh -c 'cat below"), "{shown}");
+    assert!(
+        shown.contains(&format!("--copy {}", tree.display())),
+        "it can be run again from anywhere: {shown}"
+    );
     let output = of("true", "echo not-good >&2; false", "touch made");
     assert_exits(&output, 5);
     assert!(stderr(&output).contains("not-good") && stderr(&output).contains("checks"), "{}", told(&output));

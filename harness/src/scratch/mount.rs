@@ -78,7 +78,8 @@ impl Mount {
         self.entry().map(|entry| entry.all_options())
     }
 
-    /// What is wrong with it, if anything: after an error a file system goes read-only by itself.
+    /// The sign that something is wrong with it, if any: after an error a file system goes read-only by
+    /// itself.
     ///
     /// # Errors
     ///
@@ -130,7 +131,7 @@ impl Drop for Mount {
 fn unhealthy(options: &str, read_only: bool) -> Option<String> {
     let bad = ["emergency_ro", "shutdown", "ro"];
     let word = options.split(',').find(|word| bad.contains(word) && !(read_only && *word == "ro"))?;
-    Some(format!("the file system has become read-only (`{word}` in its mount options)"))
+    Some(format!("`{word}` in its mount options"))
 }
 
 /// Never lazy. Busy for a moment is normal: a child that is being started holds our descriptors.

@@ -61,12 +61,12 @@ impl StoreWatch {
             return Err(image.out_of_space("the store has no space left"));
         }
         if let Some(mount) = scratch.mounted()
-            && let Some(flags) = mount.health()?
+            && let Some(sign) = mount.health()?
         {
             return Err(Error::environment(format!(
-                "use what was measured: the file system went read-only in the middle ({flags})"
+                "use what was measured: the file system went read-only in the middle ({sign})"
             ))
-            .next("look at the kernel log for errors of the store's disk"));
+            .next("look at the kernel log for errors of the store's disk; without one, a command has remounted it"));
         }
         Ok(())
     }
