@@ -352,13 +352,17 @@ impl Plan {
             Some(Store::Disk(_)) => String::new(),
             _ => format!(", which needs {} of free space", costs.free_needed()),
         };
+        // Of what a command takes and writes, no more is known than the image's size.
+        let (beside, writes) = match self.steps().iter().any(|step| step.workload == "exec") {
+            true => (" beside the command", format!("takes up to {} in", costs.disk_highest)),
+            false => ("", format!("writes {most}about {} to", costs.written)),
+        };
         format!(
-            "{}: {most}{} {}, {most}about {}; writes {most}about {} to {}{needed}",
+            "{}: {most}{} {}, {most}about {}{beside}; {writes} {}{needed}",
             self.suite(),
             costs.cases,
             if costs.cases == 1 { "case" } else { "cases" },
             units::duration_text(Duration::from_secs(costs.time.as_secs())),
-            costs.written,
             self.inner.manifest.store.path,
         )
     }

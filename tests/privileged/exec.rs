@@ -254,6 +254,7 @@ fn around() {
     };
     let output = of("cp below/file ready", "grep -q content made", "cat below/file ready > made");
     assert_exits(&output, 0);
+    assert!(stderr(&output).contains("; takes up to 512 MiB in /"), "{}", told(&output));
     let shown = String::from_utf8_lossy(&output.stdout).replace("\\\n    ", "");
     assert!(shown.starts_with("exec: sh -c 'cat below"), "{shown}");
     assert!(
