@@ -278,7 +278,6 @@ fn harm() {
         // From process 1 of its namespace the kernel keeps such signals away.
         ("kill -9 1; kill -9 -1; exit 0", 0),
         ("umount \"$FSDUEL_MOUNT\" || umount -l \"$FSDUEL_MOUNT\"; exit 0", 0),
-        ("mount -o remount,ro \"$FSDUEL_MOUNT\"; exit 0", 7),
         ("mount -o remount,discard \"$FSDUEL_MOUNT\"; exit 0", 7),
         ("chroot . /nothing; exit 5", 5),
         ("ls /proc/1/exe >/dev/null && test \"$(ls -d /proc/[0-9]* | wc -l)\" -lt 9", 0),
@@ -290,6 +289,11 @@ fn harm() {
         assert_eq!(output.status.code(), Some(code), "{line}: {}", told(&output));
         lab.assert_nothing_is_left();
     }
+    let output = exec(&lab, "mount -o remount,ro \"$FSDUEL_MOUNT\"; exit 0");
+    assert_exits(&output, 7);
+    let signs = ["(`ro` in its mount options)", "a command has remounted it"];
+    assert!(signs.iter().all(|sign| stderr(&output).contains(sign)), "{}", told(&output));
+    lab.assert_nothing_is_left();
 }
 
 fn keeps_going() {

@@ -52,8 +52,7 @@ fn children(thread: Pid) -> Vec<Pid> {
 
 fn descendants(thread: Pid) -> Vec<Pid> {
     let children = children(thread);
-    let below = children.iter().flat_map(|child| descendants(*child));
-    let below: Vec<_> = below.collect();
+    let below = children.iter().flat_map(|child| descendants(*child)).collect();
     [children, below].concat()
 }
 

@@ -39,7 +39,8 @@ impl Death<'_> {
         }
         if let Some(panic) = line_with(self.console, "Kernel panic - not syncing") {
             let status = if self.came_up { Status::Failed } else { Status::Error };
-            let hung = line_with(self.console, "blocked for more than");
+            let hung =
+                line_with(self.console, "blocked for more than").filter(|_| panic.contains("hung_task"));
             let more = hung.map_or_else(|| self.last(), |task| format!("; {task}"));
             let text = format!("the guest's kernel panicked at {}: {panic}{more}", self.at);
             return (status, reason(Reason::GUEST_PANIC, text, "try another kernel, or more --memory"));

@@ -110,9 +110,8 @@ pub struct Disk {
     pub logical_block_size: Bytes,
 }
 
-/// A task that does not run once in five minutes, and may not be interrupted, is no more than two and a
-/// half times as late as what kernels warn of. Source: Linux `Documentation/admin-guide/sysctl/kernel.rst`;
-/// on the command line since 5.8.
+/// A panic once a task has not run for five minutes and cannot be interrupted; kernels warn of it after
+/// two. Source: Linux `Documentation/admin-guide/sysctl/kernel.rst`; on the command line since 5.8.
 const HUNG_TASK: &str = "sysctl.kernel.hung_task_panic=1 sysctl.kernel.hung_task_timeout_secs=300";
 
 /// The command line, the program's name first.
